@@ -1,0 +1,152 @@
+"""A reader: one cursor on a reply's log, with a pace of its own.
+
+Iterating gives the events that this reader has not had: what was written before it came (nothing
+twice, nothing lost), then what is written from now on, deltas merged by its pace, until the end of
+the log. It refuses to know wires and what happens to the generation: it only says how far it is.
+
+Progress. With ``acks`` a delta counts as read when ``acknowledge`` says so; without, when the next
+event is asked for, since then the transport has taken the last one. What the pacer holds back
+counts as read: it waits for more tokens, not for the reader.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from app.events import AnyEvent, Delta, Done, Error, Paused, Queued, Resumed
+from app.reply.pace import Pace, merge, pacer
+
+if TYPE_CHECKING:
+    from app.reply.log import Reply
+
+
+class Reader:
+    """An async iterator of events; made by ``Reply.attach``, ended by ``close``."""
+
+    def __init__(self, reply: Reply, pace: Pace, *, after: int, acks: bool, merge_waiting: bool) -> None:
+        self.reply = reply
+        self.pace = pace
+        self.acks = acks
+        self._pacer = pacer(pace)
+        self._merge_waiting = merge_waiting
+        #: Released and not yet handed out, oldest first.
+        self._ready: deque[AnyEvent] = deque()
+        #: (seq, tokens) of deltas handed out and not yet read, oldest first.
+        self._unread: deque[tuple[int, int]] = deque()
+        self._consumed_tokens = 0
+        self._unread_tokens = 0
+        #: Events of the log before this place have been taken.
+        self._place = 0
+        self._after = after
+        self._begun = False
+
+    @property
+    def read_tokens(self) -> int:
+        """How many of the reply's tokens are behind this reader."""
+        return self._consumed_tokens - self._unread_tokens
+
+    def acknowledge(self, seq: int) -> None:
+        """The far end has everything up to delta ``seq``."""
+        before = self._unread_tokens
+        while self._unread and self._unread[0][0] <= seq:
+            self._unread_tokens -= self._unread.popleft()[1]
+        if self._unread_tokens != before:
+            self.reply.advance()
+
+    def close(self) -> None:
+        """Give the cursor up; idempotent."""
+        self.reply.detach(self)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> AnyEvent:
+        if not self.acks and self._unread:
+            self.acknowledge(self._unread[-1][0])
+        while not self._ready:
+            if not self._take():
+                if not self.reply.running:
+                    raise StopAsyncIteration
+                await self.reply.changed()
+        event = self._ready.popleft()
+        if isinstance(event, Delta):
+            self._unread.append((event.seq, event.tokens))
+        return event
+
+    # Private
+
+    def _take(self) -> bool:
+        """Move what the log has further into ``_ready``; False when it has nothing."""
+        if not self._begun:
+            self._begun = True
+            new = self._history()
+        else:
+            new = self.reply.log[self._place :]
+        self._place = len(self.reply.log)
+        if self._merge_waiting:
+            new = _merge_runs(new)
+        for event in new:
+            self._pass(event)
+        if new:
+            self.reply.advance()
+        return bool(new)
+
+    def _pass(self, event: AnyEvent) -> None:
+        if isinstance(event, Delta):
+            self._consumed_tokens += event.tokens
+            self._release(self._pacer.push(event))
+            return
+        if isinstance(event, Done | Error):
+            self._release(self._pacer.flush())
+        self._ready.append(event)
+
+    def _release(self, deltas: list[Delta]) -> None:
+        for delta in deltas:
+            self._unread_tokens += delta.tokens
+            self._ready.append(delta)
+
+    def _history(self) -> list[AnyEvent]:
+        """What a newcomer has to hear of the past: no old queue positions, no pauses long over."""
+        reply = self.reply
+        last = reply.deltas[-1].seq if reply.deltas else 0
+        recovered = self._after <= last and not (reply.compacted and self._after > 0)
+        after = self._after if recovered else 0
+        past: list[AnyEvent] = []
+        if reply.started is not None:
+            resumed = self._after > 0
+            past.append(msgspec.structs.replace(reply.started, recovered=recovered if resumed else None))
+        elif reply.queued is not None:
+            past.append(reply.queued)
+        for delta in reply.deltas:
+            if delta.seq > after:
+                past.append(delta)
+            else:
+                self._consumed_tokens += delta.tokens
+        if reply.log and isinstance(reply.log[-1], Paused):
+            past.append(reply.log[-1])
+        if reply.end is not None:
+            past.append(reply.end)
+        return past
+
+
+def _merge_runs(new: list[AnyEvent]) -> list[AnyEvent]:
+    """Deltas that wait side by side become one: a slow reader gets fewer, larger pieces."""
+    merged: list[AnyEvent] = []
+    run: list[Delta] = []
+    for event in new:
+        if isinstance(event, Delta):
+            run.append(event)
+            continue
+        if isinstance(event, Queued | Paused | Resumed):
+            merged.append(event)
+            continue
+        if run:
+            merged.append(merge(run))
+            run = []
+        merged.append(event)
+    if run:
+        merged.append(merge(run))
+    return merged

@@ -1,0 +1,136 @@
+"""Every knob of the server: its unit, its default and why.
+
+Read once from ``FIRSTWORD_*`` into one frozen object and handed down; nothing else reads the
+environment. A field ``stall_s`` is set by ``FIRSTWORD_STALL_S``. The README lists them all (a
+test compares). This module refuses to act on any of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from app.errors import StartupError
+
+
+def knob(default: Any, reason: str, low: float | None = None, high: float | None = None) -> Any:
+    """A setting with its reason and, for numbers, the limits it must keep."""
+    return field(default=default, metadata={"reason": reason, "low": low, "high": high})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    # Where we listen
+    host: str = knob("127.0.0.1", "loopback: nobody else can reach it unless asked for (--lan)")
+    port: int = knob(8000, "the usual one for a Python web server", 0, 65535)
+    allowed_hosts: str = knob("", "further host names, comma-separated, that Host and Origin may carry")
+    api_key: str = knob("", "when set, /v1 and non-browser clients need it as a bearer token")
+
+    # What generates
+    engine: str = knob("local", "local, scripted or upstream")
+    model: str = knob("", "Hugging Face id, folder or GGUF file; empty: the packaged SmolLM2-135M")
+    device: str = knob("auto", "auto: CUDA when there, else MPS, else CPU")
+    dtype: str = knob("auto", "auto: the fastest on the device whose quality is checked")
+    script: str = knob("", "the scripted engine's file: a JSON list of [text or {hex}, delay in ms]")
+    upstream: str = knob("", "base URL of an OpenAI-compatible server, with or without /v1")
+    upstream_model: str = knob("", "its model's name; empty: the first it lists")
+    upstream_key_env: str = knob("", "name of the environment variable that holds its key")
+    threads: int = knob(0, "torch threads of the engine; 0: all cores", 0, 1024)
+
+    # The engine's batch and memory
+    max_batch: int = knob(16, "sequences decoded together; more rows make each step longer", 1, 512)
+    prefill_chunk_tokens: int = knob(
+        128,
+        "prompt tokens computed in one step: bounds the gap a newcomer makes",
+        8,
+        65536,
+    )
+    kv_blocks: int = knob(0, "KV memory in blocks of 16 tokens; 0: sized by the engine", 0, 10_000_000)
+    context_tokens: int = knob(0, "context limit; 0: the model's own", 0, 10_000_000)
+
+    # What a prompt may ask for
+    max_messages: int = knob(64, "turns in one request", 1, 10_000)
+    max_prompt_chars: int = knob(200_000, "refused before tokenising, which costs time", 1, 100_000_000)
+    max_output_tokens: int = knob(1024, "tokens of one reply", 1, 1_000_000)
+    default_output_tokens: int = knob(512, "tokens of a reply whose request names no limit", 1, 1_000_000)
+    default_temperature: float = knob(0.2, "what the default model's authors recommend", 0.0, 2.0)
+    default_top_p: float = knob(0.9, "what the default model's authors recommend", 0.0, 1.0)
+    max_stop_strings: int = knob(8, "stop strings of one request", 0, 100)
+    max_stop_chars: int = knob(200, "length of one stop string: it bounds the text held back", 1, 10_000)
+    max_body_bytes: int = knob(1_048_576, "an HTTP request's body", 1024, 1_000_000_000)
+
+    # The line at the door
+    max_waiting: int = knob(32, "requests in line before 503: beyond, people have left", 0, 100_000)
+
+    # Readers
+    high_tokens: int = knob(64, "unread tokens at which a sequence leaves the batch", 1, 100_000)
+    low_tokens: int = knob(16, "unread tokens at which it returns", 0, 100_000)
+    stall_s: float = knob(10.0, "a paused reply whose reader does not move is aborted after this", 0.1, 3600)
+    send_s: float = knob(10.0, "a frame the socket does not take for so long aborts it", 0.1, 3600)
+    resume_s: float = knob(60.0, "how long a reply waits for a reader to come back", 0.0, 86_400)
+    max_replies: int = knob(512, "replies kept for resuming; the oldest finished one goes first", 1, 100_000)
+    await_readers_s: float = knob(10.0, "how long a held generation waits for its readers", 0.1, 600)
+    slow_policy: str = knob("pause", "what a slow reader gets: pause, coalesce, abort or buffer")
+
+    # The sockets
+    ws_max_bytes: int = knob(65_536, "one WebSocket message: a prompt in any script fits", 1024, 16_777_216)
+    ws_messages_per_minute: int = knob(100, "messages on one socket; ack and ping are free", 1, 1_000_000)
+    heartbeat_s: float = knob(10.0, "silence before a ping: proxies give up after 20 to 60 s", 0.1, 600)
+    drain_s: float = knob(10.0, "how long running replies may finish at shutdown", 0.0, 600)
+
+    @property
+    def cache_dir(self) -> Path:
+        """Where converted models are kept: the user's cache folder."""
+        base = os.environ.get("XDG_CACHE_HOME")
+        return (Path(base) if base else Path.home() / ".cache") / "firstword"
+
+
+def from_environment(environ: Mapping[str, str] = os.environ, **overrides: Any) -> Settings:
+    """Settings from ``FIRSTWORD_*``; ``overrides`` (the command line's, None: not given) win.
+
+    Raises StartupError naming the variable, its value and the limits.
+    """
+    hints = get_type_hints(Settings)
+    values: dict[str, Any] = {}
+    for f in fields(Settings):
+        if overrides.get(f.name) is not None:
+            values[f.name] = overrides[f.name]
+            continue
+        raw = environ.get(f"FIRSTWORD_{f.name.upper()}")
+        if raw is not None:
+            values[f.name] = _parse(f.name, raw, hints[f.name])
+    settings = Settings(**values)
+    _check(settings)
+    return settings
+
+
+# Private
+
+
+def _parse(name: str, raw: str, kind: type) -> Any:
+    assert kind in (str, int, float) or get_args(kind)
+    try:
+        return kind(raw)
+    except ValueError:
+        raise StartupError(f"FIRSTWORD_{name.upper()}={raw!r} is not a {kind.__name__}") from None
+
+
+def _check(settings: Settings) -> None:
+    for f in fields(Settings):
+        value = getattr(settings, f.name)
+        low, high = f.metadata["low"], f.metadata["high"]
+        if low is not None and not (low <= value <= high):
+            raise StartupError(f"FIRSTWORD_{f.name.upper()}={value} is not between {low:g} and {high:g}")
+    for name, choices in (
+        ("engine", ("local", "scripted", "upstream")),
+        ("slow_policy", ("pause", "coalesce", "abort", "buffer")),
+    ):
+        if getattr(settings, name) not in choices:
+            raise StartupError(
+                f"FIRSTWORD_{name.upper()}={getattr(settings, name)!r} is none of {', '.join(choices)}"
+            )
+    if settings.low_tokens >= settings.high_tokens:
+        raise StartupError("FIRSTWORD_LOW_TOKENS must be below FIRSTWORD_HIGH_TOKENS")
