@@ -2,10 +2,12 @@
 
     FirstwordError
     ├── BadRequest         400  the caller's JSON; names the field and the limits
-    │   └── PromptTooLong  400  names both numbers: the prompt's tokens and the context's
+    │   ├── PromptTooLong  400  names both numbers: the prompt's tokens and the context's
+    │   └── TooLarge       413  more bytes than a request may have
     ├── Unauthorized       401  a key is set and was not given
     ├── Forbidden          403  wrong Origin or Host
     ├── NotFound           404  no such reply, model or page
+    ├── RateLimited        429  one socket says too much
     ├── Overloaded         503  the line at the door is full; says when to come back
     ├── EngineLoading      503  the model is not loaded yet
     ├── EngineLost         503  the engine's process died in mid-reply
@@ -49,6 +51,12 @@ class PromptTooLong(BadRequest):
     code = "prompt_too_long"
 
 
+class TooLarge(BadRequest):
+    code = "request_too_large"
+    status = 413
+    close_code = 1009
+
+
 class Unauthorized(FirstwordError):
     code = "unauthorized"
     status = 401
@@ -65,6 +73,14 @@ class NotFound(FirstwordError):
     code = "not_found"
     status = 404
     close_code = 4404
+
+
+class RateLimited(FirstwordError):
+    code = "rate_limited"
+    status = 429
+    close_code = 4429
+    retryable = True
+    retry_after_s = 60
 
 
 class Overloaded(FirstwordError):
@@ -128,9 +144,11 @@ _BY_CODE: dict[str, type[FirstwordError]] = {
         FirstwordError,
         BadRequest,
         PromptTooLong,
+        TooLarge,
         Unauthorized,
         Forbidden,
         NotFound,
+        RateLimited,
         Overloaded,
         EngineLoading,
         EngineLost,

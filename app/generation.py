@@ -66,10 +66,14 @@ class Piece(msgspec.Struct, tag="piece", frozen=True, omit_defaults=True):
 
 
 class Paused(msgspec.Struct, tag="paused", frozen=True):
-    """The sequence left the batch: it has made as many tokens as were granted."""
+    """The sequence left the batch: it has made as many tokens as were granted.
+
+    ``made`` counts all its tokens, those without a Piece so far included; 0: not told.
+    """
 
     id: str
     at_ns: int
+    made: int = 0
 
 
 class Resumed(msgspec.Struct, tag="resumed", frozen=True):

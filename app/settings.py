@@ -26,6 +26,7 @@ class Settings:
     # Where we listen
     host: str = knob("127.0.0.1", "loopback: nobody else can reach it unless asked for (--lan)")
     port: int = knob(8000, "the usual one for a Python web server", 0, 65535)
+    grpc_port: int = knob(0, "gRPC on this port too (needs the extra grpc); 0: no gRPC", 0, 65535)
     allowed_hosts: str = knob("", "further host names, comma-separated, that Host and Origin may carry")
     api_key: str = knob("", "when set, /v1 and non-browser clients need it as a bearer token")
 
@@ -38,6 +39,9 @@ class Settings:
     upstream: str = knob("", "base URL of an OpenAI-compatible server, with or without /v1")
     upstream_model: str = knob("", "its model's name; empty: the first it lists")
     upstream_key_env: str = knob("", "name of the environment variable that holds its key")
+    upstream_silence_s: float = knob(
+        120.0, "no byte of an answer for so long: a long prefill is silent, so is a dead server", 0.1, 3600
+    )
     threads: int = knob(0, "torch threads of the engine; 0: all cores", 0, 1024)
 
     # The engine's batch and memory
@@ -47,6 +51,12 @@ class Settings:
         "prompt tokens computed in one step: bounds the gap a newcomer makes",
         8,
         65536,
+    )
+    prefill_gap_ratio: float = knob(
+        2.0, "how much longer than a plain step a step may be that computes a newcomer's prompt", 1.1, 100
+    )
+    paused_kv_percent: int = knob(
+        50, "share of the KV memory that sleepers may keep; past it the longest paused is recomputed", 0, 100
     )
     kv_blocks: int = knob(0, "KV memory in blocks of 16 tokens; 0: sized by the engine", 0, 10_000_000)
     context_tokens: int = knob(0, "context limit; 0: the model's own", 0, 10_000_000)
@@ -61,9 +71,10 @@ class Settings:
     max_stop_strings: int = knob(8, "stop strings of one request", 0, 100)
     max_stop_chars: int = knob(200, "length of one stop string: it bounds the text held back", 1, 10_000)
     max_body_bytes: int = knob(1_048_576, "an HTTP request's body", 1024, 1_000_000_000)
+    max_choices: int = knob(8, "answers to one OpenAI request (n); each is a sequence of its own", 1, 128)
 
     # The line at the door
-    max_waiting: int = knob(32, "requests in line before 503: beyond, people have left", 0, 100_000)
+    max_waiting: int = knob(32, "requests in line before 503: beyond, people have left", 1, 100_000)
 
     # Readers
     high_tokens: int = knob(64, "unread tokens at which a sequence leaves the batch", 1, 100_000)
@@ -79,6 +90,23 @@ class Settings:
     ws_max_bytes: int = knob(65_536, "one WebSocket message: a prompt in any script fits", 1024, 16_777_216)
     ws_messages_per_minute: int = knob(100, "messages on one socket; ack and ping are free", 1, 1_000_000)
     heartbeat_s: float = knob(10.0, "silence before a ping: proxies give up after 20 to 60 s", 0.1, 600)
+    vendor_ping_s: float = knob(
+        15.0, "silence before a ping on /v1: some clients take a comment for JSON, so rarely", 0.1, 600
+    )
+    ws_replies: int = knob(16, "replies one socket reads at once; each has a task of its own", 1, 10_000)
+    header_s: float = knob(15.0, "a request's head has to be here by then, else it is an attack", 0.1, 600)
+    body_s: float = knob(30.0, "and its body so long after: a megabyte over a poor link", 0.1, 3600)
+    keep_alive_s: int = knob(
+        75, "an idle HTTP connection; longer than proxies keep theirs, or they meet a closed one", 1, 3600
+    )
+    unsent_bytes: int = knob(
+        4096, "the kernel's unsent bytes before a send waits: then progress means something", 1, 16_777_216
+    )
+    buffered_bytes: int = knob(4096, "the same in our own memory, per connection", 0, 16_777_216)
+    send_buffer_bytes: int = knob(0, "SO_SNDBUF; 0: the system's (it grows, but see unsent)", 0, 16_777_216)
+    trusted_proxies: str = knob(
+        "", "addresses, comma-separated, whose X-Forwarded-* headers are believed; empty: nobody's"
+    )
     drain_s: float = knob(10.0, "how long running replies may finish at shutdown", 0.0, 600)
 
     @property

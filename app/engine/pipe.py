@@ -3,7 +3,8 @@
 A frame is a length of four bytes, big-endian, and so many bytes of msgpack: one message of a
 tagged union. ``FrameDecoder`` is pure: bytes in, messages out, whatever way they were split.
 ``AsyncEnd`` lives on the parent's event loop, ``ThreadEnd`` blocks and lives in the child's
-threads. This module refuses to know what the messages make anybody do.
+threads. This module refuses to know what the messages make anybody do. It is longer than most:
+the whole contract of the two processes belongs on one page.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import threading
+from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 
@@ -186,7 +188,7 @@ class ThreadEnd(Generic[Message]):
     def __init__(self, sock: socket.socket, kind: Any) -> None:
         self._socket = sock
         self._decoder: FrameDecoder[Message] = FrameDecoder(kind)
-        self._arrived: list[Message] = []
+        self._arrived: deque[Message] = deque()
         self._sending = threading.Lock()
 
     def send(self, message: Command | Report) -> None:
@@ -204,8 +206,8 @@ class ThreadEnd(Generic[Message]):
                 data = b""
             if not data:
                 return None
-            self._arrived = self._decoder.feed(data)
-        return self._arrived.pop(0)
+            self._arrived.extend(self._decoder.feed(data))
+        return self._arrived.popleft()
 
 
 class AsyncEnd(asyncio.Protocol, Generic[Message]):
@@ -218,7 +220,7 @@ class AsyncEnd(asyncio.Protocol, Generic[Message]):
     def __init__(
         self,
         kind: Any,
-        on_message: Callable[[Message], None],
+        on_message: Callable[[Message], object],
         on_lost: Callable[[Exception | None], None],
     ) -> None:
         self._decoder: FrameDecoder[Message] = FrameDecoder(kind)
@@ -246,8 +248,8 @@ class AsyncEnd(asyncio.Protocol, Generic[Message]):
     # asyncio calls these
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # A cast, because uvloop's transports do not inherit from asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         try:

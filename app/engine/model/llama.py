@@ -1,0 +1,181 @@
+"""The forward pass of Llama-like models, written by hand: few operators, nothing repeated.
+
+Fused query/key/value and gate/up products; rotary as one complex multiplication in place (query
+and key rows are put in pairs at load); a norm of four small operators. All rows of a step go
+through the products together. It refuses to know chunks, sequences and where weights come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+
+from app.engine.model import linear as products
+from app.engine.model.architecture import Architecture
+from app.engine.model.attention import Attention
+from app.engine.model.kv_tensors import KVTensors
+from app.engine.model.linear import Linear
+from app.engine.model.numerics import Numerics
+from app.engine.model.tensors import Tensors, Weight, rows, stacked
+from app.errors import StartupError
+
+Norm = Callable[[torch.Tensor], torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One block. ``query_norm`` and ``key_norm`` are Qwen3's, None elsewhere."""
+
+    before_attention: Norm
+    query_key_value: Linear
+    query_norm: Norm | None
+    key_norm: Norm | None
+    output: Linear
+    before_mlp: Norm
+    gate_up: Linear
+    down: Linear
+
+
+class Llama:
+    """The model's weights in the form this machine multiplies fastest."""
+
+    def __init__(
+        self, tensors: Tensors, arch: Architecture, numerics: Numerics, progress: Callable[[float], None]
+    ) -> None:
+        self.arch, self.numerics = arch, numerics
+        table = tensors.weight("model.embed_tokens.weight")
+        self._embed = products.embedding(table, numerics)
+        self._head = products.head(table if arch.tied else tensors.weight("lm_head.weight"), numerics)
+        self._layers = []
+        for index in range(arch.layers):
+            progress(index / arch.layers)
+            self._layers.append(_layer(tensors, f"model.layers.{index}.", arch, numerics))
+        self._norm = norm(tensors.get("model.norm.weight"), arch.norm_eps, numerics)
+        self._turns = torch.tensor(arch.rotary, dtype=torch.float32, device=numerics.device)
+
+    def forward(
+        self,
+        token_ids: torch.Tensor,
+        positions: torch.Tensor,
+        attention: Attention,
+        cache: KVTensors,
+        wanted: torch.Tensor,
+    ) -> torch.Tensor:
+        """Write keys and values of all rows; float32 logits [len(wanted), vocab] of the wanted ones."""
+        x = self._embed(token_ids)  # [rows, hidden]
+        angles = positions.float()[:, None, None] * self._turns
+        rotation = torch.polar(torch.ones_like(angles), angles)  # [rows, 1, head_dim / 2]
+        for index, layer in enumerate(self._layers):
+            mixed = self._attend(layer, layer.before_attention(x), rotation, attention, cache.layer(index))
+            if index == len(self._layers) - 1:
+                # What follows the last attention matters only for the rows that are looked at.
+                if not len(wanted):
+                    return x.new_empty(0, self.arch.vocab, dtype=torch.float32)
+                x, mixed = x[wanted], mixed[wanted]
+            x.add_(layer.output(mixed))
+            gate, up = layer.gate_up(layer.before_mlp(x)).chunk(2, dim=-1)
+            x.add_(layer.down(F.silu(gate).mul_(up)))
+        return self._head(self._norm(x)).float()
+
+    # Private
+
+    def _attend(
+        self,
+        layer: Layer,
+        x: torch.Tensor,
+        rotation: torch.Tensor,
+        attention: Attention,
+        cache: torch.Tensor,
+    ) -> torch.Tensor:
+        a, kind = self.arch, self.numerics.kv
+        heads = layer.query_key_value(x).float().view(len(x), a.heads + 2 * a.kv_heads, a.head_dim)
+        turning = heads[:, : a.heads + a.kv_heads]
+        if layer.query_norm is not None and layer.key_norm is not None:
+            turning[:, : a.heads] = layer.query_norm(turning[:, : a.heads])
+            turning[:, a.heads :] = layer.key_norm(turning[:, a.heads :])
+        torch.view_as_complex(turning.view(len(x), -1, a.head_dim // 2, 2)).mul_(rotation)
+        attention.write(heads[:, a.heads :].view(len(x), 2, a.kv_heads, a.head_dim).to(kind), cache)
+        queries = heads[:, : a.heads].view(len(x), a.kv_heads, -1, a.head_dim).to(kind)
+        return attention(queries, cache).to(self.numerics.compute)
+
+
+def norm(weight: torch.Tensor, eps: float, numerics: Numerics, out: torch.dtype | None = None) -> Norm:
+    """Root-mean-square norm over the last dimension, into ``out`` (the compute dtype)."""
+    size, kind, device = weight.shape[-1], out or numerics.compute, numerics.device
+    if device.type != "cpu":
+        own = weight.to(device, numerics.residual)
+        return lambda x: F.rms_norm(x, (size,), own.to(x.dtype), eps).to(kind)
+    # On a CPU F.rms_norm falls apart into nine operators. x / sqrt(mean(x^2) + eps) is
+    # x * sqrt(size) / hypot(length of x, sqrt(size * eps)): four, the root folded into the weight.
+    scaled = weight.float() * size**0.5
+    floor = torch.tensor((size * eps) ** 0.5)
+
+    def apply(x: torch.Tensor) -> torch.Tensor:
+        length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
+        return x.div(length.hypot_(floor)).mul_(scaled).to(kind)
+
+    return apply
+
+
+# Private
+
+
+def _layer(tensors: Tensors, prefix: str, arch: Architecture, numerics: Numerics) -> Layer:
+    pairs = _pairs(arch) if not arch.rotary_in_pairs else None
+
+    def weight(name: str, index: torch.Tensor | None = None) -> Weight:
+        whole = tensors.weight(f"{prefix}{name}.weight")
+        return whole if index is None else rows(whole, index)
+
+    def bias(name: str, index: torch.Tensor | None = None) -> torch.Tensor | None:
+        full = f"{prefix}{name}.bias"
+        if full not in tensors:
+            return None
+        return tensors.get(full) if index is None else tensors.get(full)[index]
+
+    def fused(names: tuple[str, ...], indices: tuple[torch.Tensor | None, ...]) -> Linear:
+        parts = [weight(name, index) for name, index in zip(names, indices, strict=True)]
+        biases = [bias(name, index) for name, index in zip(names, indices, strict=True)]
+        given = [each for each in biases if each is not None]
+        if given and len(given) < len(biases):
+            raise StartupError(f"the model's safetensors have a bias for only some of {', '.join(names)}")
+        return products.linear(stacked(parts), torch.cat(given) if given else None, numerics)
+
+    def head_norm(name: str) -> Norm | None:
+        if f"{prefix}{name}.weight" not in tensors:
+            return None
+        scale = tensors.get(f"{prefix}{name}.weight")
+        order = _halves_to_pairs(arch.head_dim) if pairs else slice(None)
+        return norm(scale[order], arch.norm_eps, numerics, out=torch.float32)
+
+    query_rows, key_rows = pairs or (None, None)
+    attention = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
+    return Layer(
+        before_attention=norm(tensors.get(f"{prefix}input_layernorm.weight"), arch.norm_eps, numerics),
+        query_key_value=fused(attention, (query_rows, key_rows, None)),
+        query_norm=head_norm("self_attn.q_norm"),
+        key_norm=head_norm("self_attn.k_norm"),
+        output=fused(("self_attn.o_proj",), (None,)),
+        before_mlp=norm(tensors.get(f"{prefix}post_attention_layernorm.weight"), arch.norm_eps, numerics),
+        gate_up=fused(("mlp.gate_proj", "mlp.up_proj"), (None, None)),
+        down=fused(("mlp.down_proj",), (None,)),
+    )
+
+
+def _halves_to_pairs(head_dim: int) -> torch.Tensor:
+    """Where to take each row from so that the two halves of a head lie side by side in pairs."""
+    half = head_dim // 2
+    return torch.stack([torch.arange(half), torch.arange(half) + half], dim=1).flatten()
+
+
+def _pairs(arch: Architecture) -> tuple[torch.Tensor, torch.Tensor]:
+    """Row orders of the query and the key weight."""
+    one = _halves_to_pairs(arch.head_dim)
+
+    def every(count: int) -> torch.Tensor:
+        return (torch.arange(count)[:, None] * arch.head_dim + one).flatten()
+
+    return every(arch.heads), every(arch.kv_heads)

@@ -1,0 +1,110 @@
+"""From settings to a Runner and a Tokenizer: find, choose numerics, read weights, warm up.
+
+It refuses to know what the runner is used for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from app.engine import tokenizer as tokenizers
+from app.engine import weights
+from app.engine.model import numerics as numbers
+from app.engine.model.architecture import Architecture, parse
+from app.engine.model.llama import Llama
+from app.engine.model.numerics import Numerics
+from app.engine.model.runner import Runner
+from app.engine.model.tensors import Tensors
+from app.engine.runner_protocol import Chunk, ModelRunner
+from app.engine.tokenizer import Tokenizer
+from app.errors import StartupError
+from app.generation import ModelInfo
+from app.settings import Settings
+
+Progress = Callable[[str, float | None], None]
+
+#: Slots for every sequence of the largest batch: one running, and one kept as a prefix.
+_SLOTS_PER_SEQUENCE = 2
+#: Share of a GPU's free memory that the KV slots may take; the rest is for activations.
+_KV_SHARE = 0.6
+
+
+def load(settings: Settings, progress: Progress) -> tuple[ModelRunner, Tokenizer]:
+    """The model that ``settings`` names, ready to run. Raises StartupError of one line.
+
+    ``progress(what, part)`` is told what is going on, ``part`` from 0 to 1 or None.
+    """
+    folder = weights.find(settings, progress)
+    torch.set_num_threads(settings.threads or torch.get_num_threads())
+    numerics = numbers.choose(settings.device, settings.dtype)
+    progress("loading the tokenizer", None)
+    tokenizer = tokenizers.load(folder.path)
+    progress("loading the weights", 0.0)
+    arch = parse(_config(folder.path))
+    if arch is None:
+        from app.engine.model.generic import load as load_generic
+
+        runner: ModelRunner = load_generic(folder, numerics, settings, tokenizer.eos_ids)
+    else:
+        runner = _llama(folder, arch, numerics, settings, tokenizer.eos_ids, progress)
+    progress("warming up", None)
+    _warm_up(runner)
+    return runner, tokenizer
+
+
+# Private
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise StartupError(f"{folder / 'config.json'} is not JSON: {error}") from None
+    if not isinstance(config, dict):
+        raise StartupError(f"{folder / 'config.json'} is not a JSON object")
+    return config
+
+
+def _llama(
+    folder: weights.ModelFolder,
+    arch: Architecture,
+    numerics: Numerics,
+    settings: Settings,
+    eos_ids: frozenset[int],
+    progress: Progress,
+) -> Runner:
+    with torch.inference_mode():
+        tensors = Tensors(folder.path)
+        model = Llama(tensors, arch, numerics, lambda part: progress("loading the weights", part))
+    context = min(arch.context_tokens, settings.context_tokens or arch.context_tokens)
+    slots = _SLOTS_PER_SEQUENCE * settings.max_batch
+    if numerics.device.type != "cpu":
+        context = _fitting_context(arch, numerics, slots, context)
+    info = ModelInfo(folder.name, context, str(numerics.device), numerics.label)
+    return Runner(model, info, slots, context, eos_ids)
+
+
+def _fitting_context(arch: Architecture, numerics: Numerics, slots: int, context: int) -> int:
+    """Tokens a slot can have on a device whose memory is taken at once."""
+    per_token = arch.layers * 2 * arch.kv_heads * arch.head_dim * numerics.kv.itemsize
+    if numerics.device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(numerics.device)
+    else:
+        free = torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
+    fitting = int(free * _KV_SHARE) // (per_token * (slots + 1)) // 16 * 16
+    if fitting < 256:
+        raise StartupError(f"the device has no memory left for {slots} KV slots: lower FIRSTWORD_MAX_BATCH")
+    return min(context, fitting)
+
+
+def _warm_up(runner: ModelRunner) -> None:
+    """The first call of each operator is slow; pay here instead of in the first reply."""
+    count = min(64, runner.context_tokens - 1)
+    runner.step([Chunk(0, 0, [0] * count, True)], [])
+    runner.step([], [(0, count, 0)])
+    runner.release(0, 0)

@@ -1,0 +1,91 @@
+"""Which device, which number formats, and from how many rows on which operator.
+
+Chosen once at start from the settings and the machine. float32 is the reference: every product
+plain, nothing rounded, used by the tests that demand equality. It refuses to know models.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from app.errors import StartupError
+
+_DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+@dataclass(frozen=True, slots=True)
+class Numerics:
+    """``compute``: what products take and give. ``residual``: the running sum between layers.
+
+    ``kv``: keys, values and attention. ``packed``: whether packed CPU operators may be used.
+    ``int4_rows`` and ``int8_rows``: up to how many rows those beat the product for many rows.
+    ``own_pass_rows``: up to how many single rows a step computes apart from prompts (batch.passes).
+    """
+
+    device: torch.device
+    compute: torch.dtype
+    residual: torch.dtype
+    kv: torch.dtype
+    packed: bool = False
+    fast_bf16: bool = False
+    int4_rows: int = 0
+    int8_rows: int = 0
+    own_pass_rows: int = 0
+
+    @property
+    def label(self) -> str:
+        """For people: what a status page says."""
+        return str(self.compute).removeprefix("torch.")
+
+
+def choose(device: str, dtype: str) -> Numerics:
+    """The numerics for the settings' ``device`` and ``dtype``, each "auto" or a name.
+
+    Raises StartupError when the device is not there or the dtype has no such name.
+    """
+    if dtype != "auto" and dtype not in _DTYPES:
+        raise StartupError(f"dtype {dtype!r} is none of auto, {', '.join(_DTYPES)}")
+    where = _device(device)
+    if where.type != "cpu":
+        # MPS has no fast bf16 everywhere; fp16 it has.
+        fast = torch.float16 if where.type == "mps" else torch.bfloat16
+        kind = fast if dtype == "auto" else _DTYPES[dtype]
+        # Single rows always go apart: on CUDA that pass is a graph, which costs little to launch.
+        return Numerics(where, kind, residual=kind, kv=kind, own_pass_rows=2**30)
+    if dtype == "auto":
+        return _cpu()
+    kind = _DTYPES[dtype]
+    return Numerics(where, kind, residual=torch.float32, kv=torch.float32)
+
+
+# Private
+
+
+def _device(name: str) -> torch.device:
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.empty(1, device=device)
+    except (RuntimeError, AssertionError, NotImplementedError) as error:
+        raise StartupError(f"device {name!r} cannot be used: {str(error).splitlines()[0]}") from None
+    return device
+
+
+def _cpu() -> Numerics:
+    """The packed operators, with the crossovers measured by bench/operators.py.
+
+    With bf16 instructions (AVX-512 BF16, AMX) the product for many rows is bf16 and wins from 8
+    rows on; with AVX2 only it is float32 and the 4-bit operator stays ahead up to 12.
+    """
+    device, bf16, f32 = torch.device("cpu"), torch.bfloat16, torch.float32
+    if torch.backends.cpu.get_cpu_capability() not in ("AVX2", "AVX512"):
+        return Numerics(device, f32, residual=f32, kv=f32)
+    fast = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    if fast:
+        return Numerics(
+            device, bf16, f32, kv=bf16, packed=True, fast_bf16=True, int4_rows=6, int8_rows=2, own_pass_rows=6
+        )
+    return Numerics(device, bf16, f32, kv=f32, packed=True, int4_rows=12, int8_rows=8, own_pass_rows=12)

@@ -1,0 +1,80 @@
+"""Runs steps of a Llama-like model: slots and positions in, logits out.
+
+It joins the rows (batch), the memory (kv_tensors) and the forward pass (llama), and knows neither
+prompts nor sampling. One thread calls it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from app.engine.model.attention import StepAttention
+from app.engine.model.batch import Batch, lay_out, passes
+from app.engine.model.kv_tensors import KVTensors
+from app.engine.model.llama import Llama
+from app.engine.model.static_decode import StaticDecode
+from app.engine.runner_protocol import Chunk, DecodeRow
+from app.generation import ModelInfo
+
+
+class Runner:
+    """One loaded model with its KV memory."""
+
+    def __init__(
+        self, model: Llama, info: ModelInfo, num_slots: int, context_tokens: int, eos_ids: frozenset[int]
+    ) -> None:
+        self.info, self.eos_ids = info, eos_ids
+        self.num_slots, self.context_tokens = num_slots, context_tokens
+        self.vocab_size = model.arch.vocab
+        self.model = model
+        on_cuda = model.numerics.device.type == "cuda"
+        self.kv = KVTensors(
+            layers=model.arch.layers,
+            # One more where rows are padded: what padding writes must land nowhere.
+            slots=num_slots + on_cuda,
+            kv_heads=model.arch.kv_heads,
+            context=context_tokens,
+            head_dim=model.arch.head_dim,
+            dtype=model.numerics.kv,
+            device=model.numerics.device,
+        )
+        self._static: StaticDecode | None = None
+        if on_cuda:
+            self._static = StaticDecode(model, self.kv, num_slots, context_tokens, graphs=True)
+
+    @torch.inference_mode()
+    def step(self, chunks: Sequence[Chunk], decode: Sequence[DecodeRow]) -> torch.Tensor:
+        """Write the tokens' keys and values; float32 logits [chunks that want them + decode, vocab]."""
+        logits = torch.empty(0, self.vocab_size)
+        if chunks or decode:
+            for some_chunks, some_decode in passes(chunks, decode, self.model.numerics.own_pass_rows):
+                logits = self._forward(lay_out(some_chunks, some_decode))
+        return logits
+
+    @torch.inference_mode()
+    def copy(self, src_slot: int, dst_slot: int, num_tokens: int) -> None:
+        """Copy the keys and values of the first ``num_tokens`` positions."""
+        self.kv.copy(src_slot, dst_slot, num_tokens)
+
+    def release(self, slot: int, keep_tokens: int) -> None:
+        """Give the memory behind ``keep_tokens`` positions back to the system."""
+        self.kv.release(slot, keep_tokens)
+
+    def kv_bytes_per_token(self) -> int:
+        """Bytes that one token of one sequence holds."""
+        return self.kv.bytes_per_token
+
+    # Private
+
+    def _forward(self, batch: Batch) -> torch.Tensor:
+        numerics = self.model.numerics
+        if self._static is not None and not batch.spans:
+            return self._static(batch)
+        attention = StepAttention(batch, self.model.arch.head_dim, numerics.kv, numerics.device)
+        ids, positions, wanted = (
+            torch.tensor(numbers, dtype=torch.long, device=numerics.device)
+            for numbers in (batch.token_ids, batch.positions, batch.wanted)
+        )
+        return self.model.forward(ids, positions, attention, self.kv, wanted)

@@ -1,0 +1,76 @@
+"""The default model on this machine's fastest path against the float32 reference, on real prose.
+
+Rounding is allowed to change probabilities a little; it is checked, not hoped for. The text is
+the opening of Lewis Carroll's "Alice's Adventures in Wonderland" (1865, public domain).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+
+from app.engine.model import load
+from app.engine.model.runner import Runner
+from app.engine.runner_protocol import Chunk
+from app.settings import Settings
+from tests.engine.model.models import all_logits
+
+pytestmark = pytest.mark.model
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The text, and what the two paths make of it; log-probabilities are [tokens, vocab]."""
+
+    ids: list[int]
+    reference: torch.Tensor
+    default: Runner
+
+
+@pytest.fixture(scope="module")
+def reading() -> Reading:
+    exact, tokenizer = load(Settings(dtype="float32"), lambda what, part: None)
+    ids = tokenizer.encode_text((Path(__file__).parent / "prose.txt").read_text())
+    assert isinstance(exact, Runner)
+    reference = all_logits(exact, ids, len(ids)).log_softmax(-1)
+    default, _ = load(Settings(), lambda what, part: None)
+    assert isinstance(default, Runner)
+    return Reading(ids, reference, default)
+
+
+# Few and many rows take different operators; 4 is a small crowd decoding, 128 a prompt's chunk.
+@pytest.mark.parametrize("width", [4, 128])
+def test_the_default_path_stays_close_to_the_reference(reading: Reading, width: int) -> None:
+    assert len(reading.ids) >= 512
+    right = reading.reference
+    got = all_logits(reading.default, reading.ids, width).log_softmax(-1)
+    divergence = (right.exp() * (right - got)).sum(-1).mean()
+    agreement = (right.argmax(-1) == got.argmax(-1)).float().mean()
+    print(f"{width} rows a step: mean KL {divergence:.5f}, top-1 agreement {agreement:.4f}")
+    assert divergence <= 0.005
+    assert agreement >= 0.95
+
+
+def test_a_cached_prefix_changes_no_bit(reading: Reading) -> None:
+    """The same prompt asked twice gets the same text at temperature 0, on rounded arithmetic too."""
+    runner, ids, last = reading.default, reading.ids[:45], 44
+
+    def logits(first: Chunk) -> list[torch.Tensor]:
+        slot, out = first.slot, [runner.step([first], [])[0]]
+        for position in range(45, 61):
+            out.append(runner.step([], [(slot, position, int(out[-1].argmax()))])[0])
+        return out
+
+    whole = logits(Chunk(2, 0, ids, True))
+    runner.copy(2, 5, last)
+    reused = logits(Chunk(5, last, ids[last:], True))
+    torch.testing.assert_close(torch.stack(reused), torch.stack(whole), atol=0, rtol=0)
+
+
+def test_the_reference_reads_the_text_as_a_language_model_should(reading: Reading) -> None:
+    """Guards the reference itself: broken weights agree with themselves too. Chance is ln 49152 = 10.8."""
+    following = torch.tensor(reading.ids[1:])[:, None]
+    assert -reading.reference[:-1].gather(1, following).mean() < 3.5
