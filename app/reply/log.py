@@ -1,20 +1,20 @@
 """The reply: an append-only log of one generation, and the only place that writes it.
 
 Engine outputs come in through ``write`` and become wire events with sequence numbers and times.
-Readers hold cursors on the log; the reply watches how far they are and grants the engine tokens
-accordingly. It refuses to know wires and sockets, and how the engine works.
+Readers hold cursors on the log; how far they are goes to the reply's flow, which grants the engine
+tokens accordingly. It refuses to know wires and sockets, and how the engine works.
 
 Who is waited for: the reader that is furthest ahead. So one sleeping tab never slows the one that
 is awake, and a reply that nobody reads at the moment runs on to its end (bounded by its
 ``max_tokens``) for the reader who may come back within the resume window.
+
+Longer than most files here: all that may write or shrink the log stands on one page.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
 
 from app import events
 from app.errors import FirstwordError, SlowConsumer, from_code
@@ -22,26 +22,11 @@ from app.events import AnyEvent, Delta, Done, Error, Queued, Started
 from app.generation import Begun, Ended, Engine, Failed, Output, Paused, Piece, Resumed, Waiting
 from app.prompt import Prompt
 from app.reply.credit import Credit
+from app.reply.flow import Delivery, Flow, SlowPolicy
 from app.reply.pace import Pace, merge
 from app.reply.reader import Reader
 
-#: What a reader that falls behind the high mark gets.
-#:   pause     its generation leaves the batch until it has caught up
-#:   coalesce  generation goes on, waiting deltas are merged into one
-#:   abort     its generation is ended at once
-#:   buffer    generation goes on, every delta waits in the log (at most max_tokens of them)
-SlowPolicy = Literal["pause", "coalesce", "abort", "buffer"]
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """How a reply treats its readers; tokens and seconds. ``resume_s`` 0: a disconnect is a stop."""
-
-    high_tokens: int = 64
-    low_tokens: int = 16
-    stall_s: float = 10.0
-    resume_s: float = 60.0
-    slow_policy: SlowPolicy = "pause"
+__all__ = ["Delivery", "Reply", "SlowPolicy"]
 
 
 class Reply:
@@ -70,15 +55,21 @@ class Reply:
         self.failure: FirstwordError | None = None
         #: True once the window for resuming is over: the deltas are merged into one.
         self.compacted = False
+        #: The pause that goes on now, for readers that come into it.
+        self.pause: events.Paused | None = None
         self.readers: list[Reader] = []
-        self.credit = Credit(delivery.high_tokens, delivery.low_tokens)
+        self.flow = Flow(
+            delivery,
+            prompt.max_tokens,
+            grant=lambda tokens: engine.grant(prompt.id, tokens),
+            give_up=lambda why: self.abort(SlowConsumer(f"Generation was ended: {why}.")),
+        )
         #: Called after a reader has come or gone: the registry holds and expires by it.
         self.on_readers: Callable[[Reply], None] = lambda reply: None
         self._engine = engine
         self._now_ns = now_ns
         self._on_event = on_event
         self._changed = asyncio.Event()
-        self._stall: asyncio.TimerHandle | None = None
         self._submitted = False
 
     # What readers and transports use
@@ -92,14 +83,19 @@ class Reply:
     def running(self) -> bool:
         return self.end is None
 
+    @property
+    def credit(self) -> Credit:
+        """How far the generation and its readers are, in tokens."""
+        return self.flow.credit
+
     def attach(self, pace: Pace, *, after: int = 0, acks: bool = False) -> Reader:
         """A new cursor behind delta ``after``; with ``acks`` it advances by ``Reader.acknowledge``."""
         reader = Reader(
             self, pace, after=after, acks=acks, merge_waiting=self.delivery.slow_policy == "coalesce"
         )
         self.readers.append(reader)
-        if len(self.readers) == 1 and self.running and self._submitted and self._flow_controlled:
-            self._engine.grant(self.id, self.credit.restore())
+        if len(self.readers) == 1:
+            self.flow.attend()
         self.on_readers(self)
         return reader
 
@@ -108,13 +104,11 @@ class Reply:
         if reader not in self.readers:
             return
         self.readers.remove(reader)
-        if self.readers:
-            self.advance()
-        elif self.running and self.delivery.resume_s == 0:
-            self.stop()
-        elif self.running:
-            self._watch_stall(False)
-            self._engine.grant(self.id, self.credit.lift(self.prompt.max_tokens))
+        if not self.readers:
+            if self.delivery.resume_s == 0:
+                self.stop()
+            self.flow.leave()
+            self._shrink()
         self.on_readers(self)
 
     def stop(self) -> None:
@@ -122,39 +116,36 @@ class Reply:
         if not self.running:
             return
         if self._submitted:
+            # From here on it is waited for its end only: no grants, no patience.
+            self.flow.end()
             self._engine.cancel(self.id)
         else:
-            at_ns = self._now_ns()
-            self.write(Ended(self.id, "cancelled", 0, 0, at_ns))
+            self.write(Ended(self.id, "cancelled", 0, 0, self._now_ns()))
+
+    def abort(self, error: FirstwordError) -> None:
+        """End the generation and, without waiting for the engine, the log with ``error``."""
+        if self.running and self._submitted:
+            self._engine.cancel(self.id)
+        self.fail(error)
 
     async def opened(self) -> None:
         """Wait until the engine has taken the prompt; raises its error when it refused it."""
         while not self.log:
             await self.changed()
-        if self.failure is not None and self.queued is None:
+        if self.failure is not None and self.queued is None and self.started is None:
             raise self.failure
 
     async def changed(self) -> None:
         """Wait for the next event. Call only after having looked: no event is skipped."""
         await self._changed.wait()
 
-    def advance(self) -> None:
-        """A reader moved: tell the engine how far it may go."""
-        if not self.readers or not self.running or not self._flow_controlled:
-            return
-        grant = self.credit.advance(max(r.read_tokens for r in self.readers))
-        if grant is not None:
-            self._engine.grant(self.id, grant)
-        if self._stall is not None:
-            # Any progress is a sign of life: the reader is slow, not gone.
-            self._watch_stall(True)
-
     # What the registry and the engine use
 
     def submit(self) -> None:
         """Hand the prompt to the engine; the clock of ``t`` starts here."""
-        self._submitted = True
         self.received_ns = self._now_ns()
+        self._submitted = True
+        self.flow.begin()
         self._engine.submit(self.prompt, self.write)
 
     def write(self, output: Output) -> None:
@@ -178,12 +169,12 @@ class Reply:
             case Piece():
                 self._write_piece(output)
             case Paused():
-                self.credit.paused = True
-                self._append(events.Paused(self.id, "slow_reader", self._t(output.at_ns)))
-                self._watch_stall(bool(self.readers))
+                self.pause = events.Paused(self.id, "slow_reader", self._t(output.at_ns))
+                self._append(self.pause)
+                self.flow.pause(output.made)
             case Resumed():
-                self.credit.paused = False
-                self._watch_stall(False)
+                self.pause = None
+                self.flow.resume()
                 self._append(events.Resumed(self.id, "reader_caught_up", self._t(output.at_ns)))
             case Ended():
                 self._finish(self._done(output))
@@ -201,48 +192,32 @@ class Reply:
         )
 
     def compact(self) -> None:
-        """Give up resuming by position and keep the text only: at once, or when the reply ends."""
+        """Give up resuming by position and keep the text only: once it is over and nobody reads."""
         self.compacted = True
-        if self.deltas and not self.running:
-            self.deltas = [merge(self.deltas)]
-            self.log = [self.deltas[0], self.log[-1]]
+        self._shrink()
 
     # Private
-
-    @property
-    def _flow_controlled(self) -> bool:
-        return self.delivery.slow_policy in ("pause", "abort")
 
     def _write_piece(self, piece: Piece) -> None:
         delta = Delta(
             self.id, len(self.deltas) + 1, piece.text, piece.tokens, self._t(piece.at_ns), piece.info
         )
-        self.credit.make(piece.tokens)
         self.deltas.append(delta)
         self._append(delta)
-        if self.delivery.slow_policy == "abort" and self.readers and self.credit.unread >= self.credit.high:
-            self._abort_slow(f"the reader fell {self.credit.unread} tokens behind")
-
-    def _watch_stall(self, on: bool) -> None:
-        if self._stall is not None:
-            self._stall.cancel()
-            self._stall = None
-        if on:
-            seconds = self.delivery.stall_s
-            self._stall = asyncio.get_running_loop().call_later(
-                seconds, self._abort_slow, f"the reader did not move for {seconds:g} s"
-            )
-
-    def _abort_slow(self, why: str) -> None:
-        self._engine.cancel(self.id)
-        self.fail(SlowConsumer(f"Generation was ended: {why}."))
+        self.flow.make(piece.tokens)
 
     def _finish(self, end: Done | Error) -> None:
-        self._watch_stall(False)
+        self.flow.end()
+        self.pause = None
         self.end = end
         self._append(end)
-        if self.compacted:
-            self.compact()
+        self._shrink()
+
+    def _shrink(self) -> None:
+        # Readers hold places in the log: it must not change under them.
+        if self.compacted and self.deltas and not self.running and not self.readers:
+            self.deltas = [merge(self.deltas)]
+            self.log = [self.deltas[0], self.log[-1]]
 
     def _append(self, event: AnyEvent) -> None:
         self.log.append(event)

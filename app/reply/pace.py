@@ -49,7 +49,9 @@ class Pacer:
         if self._held and self._boundary(self._text, delta.text):
             released += self.flush()
         self._held.append(delta)
-        self._text += delta.text
+        if self._max_chars is not None:
+            # Only these boundaries look at it; joining all of a whole reply each time would cost.
+            self._text += delta.text
         too_long = self._max_chars is not None and len(self._text) >= self._max_chars
         if too_long or self._boundary(self._text, ""):
             released += self.flush()

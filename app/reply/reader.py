@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from app.events import AnyEvent, Delta, Done, Error, Paused, Queued, Resumed
+from app.events import AnyEvent, Delta, Done, Error, Started
 from app.reply.pace import Pace, merge, pacer
 
 if TYPE_CHECKING:
@@ -41,7 +41,11 @@ class Reader:
         #: Events of the log before this place have been taken.
         self._place = 0
         self._after = after
-        self._begun = False
+        # Who was there before the first event has no history: it hears all of it, the line included.
+        self._begun = not reply.log and after == 0
+        #: What ``started`` tells a reader that asked for a place: whether it is still there.
+        self._recovered: bool | None = None
+        self._closed = False
 
     @property
     def read_tokens(self) -> int:
@@ -54,10 +58,11 @@ class Reader:
         while self._unread and self._unread[0][0] <= seq:
             self._unread_tokens -= self._unread.popleft()[1]
         if self._unread_tokens != before:
-            self.reply.advance()
+            self._report()
 
     def close(self) -> None:
-        """Give the cursor up; idempotent."""
+        """Give the cursor up: it gives no more events and is not waited for; idempotent."""
+        self._closed = True
         self.reply.detach(self)
 
     def __aiter__(self) -> Self:
@@ -66,7 +71,9 @@ class Reader:
     async def __anext__(self) -> AnyEvent:
         if not self.acks and self._unread:
             self.acknowledge(self._unread[-1][0])
-        while not self._ready:
+        while self._closed or not self._ready:
+            if self._closed:
+                raise StopAsyncIteration
             if not self._take():
                 if not self.reply.running:
                     raise StopAsyncIteration
@@ -91,15 +98,21 @@ class Reader:
         for event in new:
             self._pass(event)
         if new:
-            self.reply.advance()
+            self._report()
         return bool(new)
+
+    def _report(self) -> None:
+        if not self._closed:
+            self.reply.flow.read(self.read_tokens)
 
     def _pass(self, event: AnyEvent) -> None:
         if isinstance(event, Delta):
             self._consumed_tokens += event.tokens
             self._release(self._pacer.push(event))
             return
-        if isinstance(event, Done | Error):
+        if isinstance(event, Started):
+            event = msgspec.structs.replace(event, recovered=self._recovered)
+        elif isinstance(event, Done | Error):
             self._release(self._pacer.flush())
         self._ready.append(event)
 
@@ -111,13 +124,14 @@ class Reader:
     def _history(self) -> list[AnyEvent]:
         """What a newcomer has to hear of the past: no old queue positions, no pauses long over."""
         reply = self.reply
-        last = reply.deltas[-1].seq if reply.deltas else 0
-        recovered = self._after <= last and not (reply.compacted and self._after > 0)
+        # A compacted reply has lost all places but its last.
+        recovered = self._after == 0 or any(delta.seq == self._after for delta in reply.deltas)
         after = self._after if recovered else 0
+        if self._after != 0:
+            self._recovered = recovered
         past: list[AnyEvent] = []
         if reply.started is not None:
-            resumed = self._after > 0
-            past.append(msgspec.structs.replace(reply.started, recovered=recovered if resumed else None))
+            past.append(reply.started)
         elif reply.queued is not None:
             past.append(reply.queued)
         for delta in reply.deltas:
@@ -125,8 +139,8 @@ class Reader:
                 past.append(delta)
             else:
                 self._consumed_tokens += delta.tokens
-        if reply.log and isinstance(reply.log[-1], Paused):
-            past.append(reply.log[-1])
+        if reply.pause is not None:
+            past.append(reply.pause)
         if reply.end is not None:
             past.append(reply.end)
         return past
@@ -139,9 +153,6 @@ def _merge_runs(new: list[AnyEvent]) -> list[AnyEvent]:
     for event in new:
         if isinstance(event, Delta):
             run.append(event)
-            continue
-        if isinstance(event, Queued | Paused | Resumed):
-            merged.append(event)
             continue
         if run:
             merged.append(merge(run))

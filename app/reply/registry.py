@@ -17,7 +17,8 @@ from app.errors import BadRequest, FirstwordError, NotFound, Overloaded, ServerS
 from app.events import AnyEvent
 from app.generation import Engine
 from app.prompt import Prompt
-from app.reply.log import Delivery, Reply, SlowPolicy
+from app.reply.flow import Delivery, SlowPolicy
+from app.reply.log import Reply
 from app.settings import Settings
 
 
@@ -47,13 +48,15 @@ class Replies:
         await_readers: int = 0,
         slow_policy: SlowPolicy | None = None,
     ) -> Reply:
-        """Start a reply, or find the one that this ``client_id`` has started already.
+        """Start a reply, or find the one that this ``client_id`` has started with the same prompt.
 
+        With another prompt it starts a new one: people who never met choose the same short ids.
         Attach a reader before awaiting anything: what nobody reads is not waited for. Raises
         Overloaded, EngineLoading, EngineLost or ServerShutdown; nothing has been started then.
         """
-        if client_id is not None and client_id in self._by_client_id:
-            return self._by_client_id[client_id]
+        known = self._by_client_id.get(client_id) if client_id is not None else None
+        if known is not None and _same_work(known.prompt, prompt):
+            return known
         self._make_room()
         policy = slow_policy or self._settings.slow_policy
         delivery = Delivery(
@@ -73,6 +76,8 @@ class Replies:
         self._replies[reply.id] = reply
         if client_id is not None:
             self._by_client_id[client_id] = reply
+        # One whose starter fails before attaching a reader must not stay for ever.
+        self._expire_in(reply, reply.delivery.resume_s or self._settings.await_readers_s)
         return reply
 
     def get(self, id: str) -> Reply:
@@ -89,6 +94,10 @@ class Replies:
         """Replies in line: accepted, and their prefill not begun."""
         return sum(1 for r in self._replies.values() if r.running and r.started is None)
 
+    def has_readers(self) -> bool:
+        """Whether anybody still reads anything."""
+        return any(r.readers for r in self._replies.values())
+
     def __len__(self) -> int:
         return len(self._replies)
 
@@ -104,8 +113,7 @@ class Replies:
             except TimeoutError:
                 break
         for reply in self.running():
-            reply.stop()
-            reply.fail(ServerShutdown("The server is shutting down; the text so far is kept."))
+            reply.abort(ServerShutdown("The server is shutting down; the text so far is kept."))
 
     # Private
 
@@ -113,7 +121,7 @@ class Replies:
         if self.draining:
             raise ServerShutdown("The server is shutting down.")
         limit = self._settings.max_waiting
-        if self.waiting() >= limit and limit > 0:
+        if self.waiting() >= limit:
             raise Overloaded(f"{limit} requests are waiting already, which is the limit; try again soon.")
         if len(self._replies) >= self._settings.max_replies:
             finished = next((r for r in self._replies.values() if not r.running and not r.readers), None)
@@ -127,7 +135,7 @@ class Replies:
         self._holds[reply.id] = (count, deadline)
 
     def _give_up_hold(self, reply: Reply, count: int) -> None:
-        del self._holds[reply.id]
+        self._holds.pop(reply.id, None)
         have, seconds = len(reply.readers), self._settings.await_readers_s
         reply.fail(
             BadRequest(
@@ -149,9 +157,7 @@ class Replies:
             if reply.delivery.resume_s == 0:
                 self._forget(reply)
             else:
-                self._expiries[reply.id] = asyncio.get_running_loop().call_later(
-                    reply.delivery.resume_s, self._expire, reply
-                )
+                self._expire_in(reply, reply.delivery.resume_s)
         count, deadline = self._holds.get(reply.id, (0, None))
         if deadline is not None and len(reply.readers) >= count:
             deadline.cancel()
@@ -163,16 +169,22 @@ class Replies:
         if expiry is not None:
             expiry.cancel()
 
+    def _expire_in(self, reply: Reply, seconds: float) -> None:
+        self._keep(reply)
+        self._expiries[reply.id] = asyncio.get_running_loop().call_later(seconds, self._expire, reply)
+
     def _expire(self, reply: Reply) -> None:
         """Nobody came back: stop working, and keep the text until its place is needed."""
         self._expiries.pop(reply.id, None)
         reply.stop()
         reply.compact()
+        if reply.delivery.resume_s == 0:
+            self._forget(reply)
 
     def _forget(self, reply: Reply) -> None:
         self._replies.pop(reply.id, None)
-        if reply.client_id is not None:
-            self._by_client_id.pop(reply.client_id, None)
+        if reply.client_id is not None and self._by_client_id.get(reply.client_id) is reply:
+            del self._by_client_id[reply.client_id]
         self._keep(reply)
         hold = self._holds.pop(reply.id, None)
         if hold is not None:
@@ -182,6 +194,12 @@ class Replies:
         self.on_event(reply, event)
 
 
+def _same_work(known: Prompt, asked: Prompt) -> bool:
+    """Whether two prompts differ in what the server has put in only."""
+    asked = msgspec.structs.replace(asked, id=known.id, granted_tokens=known.granted_tokens)
+    return asked == known
+
+
 def _with_grant(prompt: Prompt, delivery: Delivery) -> Prompt:
-    limited = delivery.slow_policy in ("pause", "abort")
-    return msgspec.structs.replace(prompt, granted_tokens=delivery.high_tokens if limited else None)
+    grant = delivery.high_tokens if delivery.limited else None
+    return msgspec.structs.replace(prompt, granted_tokens=grant)
