@@ -32,7 +32,9 @@ def about() -> None:
 @app.command()
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on. [default: 127.0.0.1]")] = None,
-    port: Annotated[int | None, typer.Option(help="Port to listen on; 0 picks a free one. [default: 8000]")] = None,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0: a free one. [default: 8000]")
+    ] = None,
     model: Annotated[
         str | None,
         typer.Option(help="Hugging Face id, folder with safetensors, or GGUF file. [default: SmolLM2-135M]"),

@@ -1,0 +1,1 @@
+"""Telemetry: what operators and load balancers ask the server about itself."""

@@ -1,0 +1,135 @@
+"""Answer: one HTTP response out of a reply's reader, streamed or in one piece.
+
+A class of our own instead of Starlette's streaming response, for what that one does not do: it
+sends no status before the engine has taken the prompt, so that a refusal is a real one; it notices
+that the client is gone while queued, in prefill, blocked in a send and where nothing is streamed;
+it gives the cursor up in ``finally`` of the call itself, never in a generator's. It refuses to know
+routes and what was asked.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
+
+from app.errors import FirstwordError, from_code
+from app.events import Delta, Done, Error
+from app.reply.reader import Reader
+from app.settings import Settings
+from app.transports import framing
+from app.transports.framing import Frames
+from app.transports.outlet import ConnectionGone, Outlet, unless_gone
+from app.transports.wire import wire_of
+
+#: For everything that is streamed: proxies must neither keep, nor change, nor collect it.
+STREAM_HEADERS = {
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+    "x-content-type-options": "nosniff",
+}
+
+
+async def disconnected(receive: Receive) -> None:
+    """Wait until the client is gone. The request's body has to be read before."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+class StreamedAnswer:
+    """The reader's events as frames, each as soon as it is there. Raises what refuses the prompt."""
+
+    def __init__(self, reader: Reader, frames: Frames, settings: Settings, headers: dict[str, str]) -> None:
+        self._reader = reader
+        self._frames = frames
+        self._settings = settings
+        charset = "" if frames.media_type == framing.NDJSON else "; charset=utf-8"
+        self._headers = {"content-type": frames.media_type + charset, **STREAM_HEADERS, **headers}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        wire = wire_of(scope)
+        outlet = Outlet(send, wire, self._settings.send_s)
+        try:
+            unclean = await unless_gone(self._stream(outlet), disconnected(receive))
+            if unclean:
+                wire.cut()
+                await asyncio.wait_for(disconnected(receive), self._settings.send_s)
+        except ConnectionGone:
+            pass
+        except TimeoutError:
+            wire.abort()
+        finally:
+            self._reader.close()
+
+    # Private
+
+    async def _stream(self, outlet: Outlet) -> bool:
+        """Write everything; True when the body has to end without its last chunk."""
+        reply = self._reader.reply
+        await reply.opened()
+        await outlet.write(start_message(200, self._headers))
+        watchers = [asyncio.ensure_future(outlet.abort_if_slow(reply))]
+        if not isinstance(self._frames, framing.PlainFrames):
+            watchers.append(asyncio.ensure_future(outlet.beat(self._settings.heartbeat_s, self._ping)))
+        try:
+            async for event in self._reader:
+                frame = self._frames.on(event)
+                if frame:
+                    await outlet.write(body_message(frame))
+                if isinstance(event, Error) and isinstance(self._frames, framing.PlainFrames):
+                    return True
+            await outlet.write(body_message(b"", more=False))
+            return False
+        finally:
+            for watcher in watchers:
+                watcher.cancel()
+            await asyncio.gather(*watchers, return_exceptions=True)
+
+    def _ping(self) -> Message:
+        t_ms = (time.monotonic_ns() - self._reader.reply.received_ns) / 1e6
+        return body_message(self._frames.on(framing.ping(t_ms)))
+
+
+class WholeAnswer:
+    """One response when the reply is over. Raises what refuses the prompt and what ended it early."""
+
+    def __init__(self, reader: Reader, respond: Callable[[str, Done], Response]) -> None:
+        self._reader = reader
+        self._respond = respond
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            text, end = await unless_gone(self._collect(), disconnected(receive))
+        except ConnectionGone:
+            return
+        finally:
+            self._reader.close()
+        if isinstance(end, Done):
+            await self._respond(text, end)(scope, receive, send)
+        else:
+            raise from_code(end.code, end.message, end.param)
+
+    # Private
+
+    async def _collect(self) -> tuple[str, Done | Error]:
+        texts: list[str] = []
+        async for event in self._reader:
+            if isinstance(event, Delta):
+                texts.append(event.text)
+            elif isinstance(event, Done | Error):
+                return "".join(texts), event
+        raise FirstwordError("The reply ended without saying how.")
+
+
+def start_message(status: int, headers: dict[str, str]) -> Message:
+    """The ASGI message that opens a response."""
+    raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+    return {"type": "http.response.start", "status": status, "headers": raw}
+
+
+def body_message(body: bytes, more: bool = True) -> Message:
+    """The ASGI message that goes on with it, or ends it."""
+    return {"type": "http.response.body", "body": body, "more_body": more}

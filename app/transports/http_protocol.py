@@ -1,0 +1,95 @@
+"""uvicorn's HTTP/1.1 with what a public server needs: deadlines, a limit to the head, a wire.
+
+uvicorn waits for ever for a request's head and body (Slowloris) and holds a head of any size. This
+leans on its inner surface; the tests on real sockets fail when that changes. It refuses to know the
+application.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, ClassVar, cast
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from app.transports.sockets import SocketLimits, tune
+from app.transports.wire import Wire, put_wire
+
+#: A request's line and headers; browsers' are a few kilobytes.
+MAX_HEAD_BYTES = 65_536
+_TIMEOUT_ANSWER = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+_TOO_LARGE_ANSWER = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+)
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """HTTP/1.1 with deadlines and a wire."""
+
+    limits: ClassVar[SocketLimits]
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        tune(transport, self.limits)
+        self._wire = Wire(transport)
+        self._deadline: asyncio.TimerHandle | None = None
+        self._head_bytes = 0
+        self._in_head = True
+        self._expect(self.limits.header_s)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._expect(None)
+        self._wire.lose()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head_bytes += len(data)
+        elif self._deadline is None and self.cycle.response_complete:
+            # The next request, or a blank line that will never become one.
+            self._expect(self.limits.header_s)
+        super().data_received(data)
+        if self._in_head and self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+            self._refuse(_TOO_LARGE_ANSWER)
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        put_wire(cast("dict[str, Any]", self.scope), self._wire)
+        self._in_head = True
+        self._expect(self.limits.header_s)
+
+    def on_headers_complete(self) -> None:
+        self._in_head, self._head_bytes = False, 0
+        self._expect(self.limits.body_s)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._expect(None)
+        super().on_message_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        self._expect(None)
+        super().handle_websocket_upgrade()
+
+    # Private
+
+    def _expect(self, seconds: float | None) -> None:
+        """Wait so long for the request to go on; None: there is nothing to wait for."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._deadline = self.loop.call_later(seconds, self._be_late) if seconds is not None else None
+
+    def _be_late(self) -> None:
+        self._deadline = None
+        if self.cycle is None and self._head_bytes == 0:
+            # A browser's spare connection.
+            self.transport.close()
+        elif self._in_head and (self.cycle is None or self.cycle.response_complete):
+            self._refuse(_TIMEOUT_ANSWER)
+        else:
+            # Somebody reads this body, or answers an earlier request: a second answer would garble it.
+            self._wire.abort()
+
+    def _refuse(self, answer: bytes) -> None:
+        self.transport.write(answer)
+        self.transport.close()

@@ -1,0 +1,207 @@
+"""WebSocket ``/ws``: many replies over one socket, both ways at once (design, section 5.2).
+
+One task always reads, whatever the others wait for: a stop must be heard while a send is blocked,
+and uvicorn pauses reading, pongs included, as long as one message waits. Bad input gets one
+``error`` event; the connection stays. A disconnect is not a stop. It refuses to know what fields
+mean (reading, intake), how replies are written (shelf) and generation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from app.errors import BadRequest, FirstwordError, RateLimited
+from app.events import AnyEvent, Error, Pong
+from app.intake.fields import Fields, parse_json
+from app.reply.registry import Replies
+from app.settings import Settings
+from app.transports import framing, reading
+from app.transports.allowance import Allowance
+from app.transports.outlet import ConnectionGone, Outlet
+from app.transports.shelf import Shelf
+from app.transports.wire import wire_of
+
+#: Answers to the client's own messages that may wait while its socket takes nothing; then it is
+#: not read from any more either.
+_MAX_ANSWERS = 32
+#: Messages over the allowance that are answered with an error before the socket is closed.
+_MAX_REFUSALS = 10
+#: What costs nothing: it keeps a reply moving, or asks for nothing.
+_FREE = ("ack", "ping")
+
+
+class Session:
+    """One client's socket. ``run`` is its life."""
+
+    def __init__(
+        self,
+        websocket: WebSocket,
+        replies: Replies,
+        settings: Settings,
+        now_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._websocket = websocket
+        self._replies = replies
+        self._settings = settings
+        self._now_ns = now_ns
+        self._opened_ns = now_ns()
+        self._outlet = Outlet(websocket.send_text, wire_of(websocket.scope), settings.send_s)
+        self._answers: asyncio.Queue[AnyEvent] = asyncio.Queue(_MAX_ANSWERS)
+        self._allowance = Allowance(settings.ws_messages_per_minute)
+        self._refusals = 0
+        self._shelf = Shelf(self._send, self._outlet, settings.ws_replies)
+
+    async def run(self) -> None:
+        """Serve the socket until the client is gone."""
+        await self._websocket.accept()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._shelf.tasks = tasks
+                tasks.create_task(self._read())
+                tasks.create_task(self._answer())
+                tasks.create_task(self._outlet.beat(self._settings.heartbeat_s, self._ping))
+        except* (ConnectionGone, WebSocketDisconnect):
+            pass
+        finally:
+            self._shelf.clear()
+
+    # Private: what the client says
+
+    async def _read(self) -> None:
+        while True:
+            message = await self._websocket.receive()
+            if message["type"] != "websocket.receive":
+                raise ConnectionGone("the client closed the socket")
+            await self._hear(message.get("text"))
+
+    async def _hear(self, text: str | None) -> None:
+        fields: Fields | None = None
+        failure: FirstwordError | None = None
+        try:
+            fields = _parse(text)
+        except BadRequest as error:
+            failure = error
+        try:
+            if fields is None or fields.raw("type") not in _FREE:
+                self._spend()
+            if failure is not None:
+                raise failure
+            if fields is not None:
+                await self._act(fields)
+        except FirstwordError as error:
+            await self._answers.put(_error_event(error, fields))
+            if self._refusals > _MAX_REFUSALS:
+                await self._close(error)
+
+    async def _act(self, fields: Fields) -> None:
+        match fields.raw("type"):
+            case "ack":
+                self._shelf.acknowledge(*reading.read_ack(fields))
+            case "ping":
+                echo = fields.number("t", -1e15, 1e15, None)
+                fields.refuse_others()
+                await self._answers.put(Pong(self._t(), echo))
+            case "start":
+                self._start(fields)
+            case "attach":
+                self._attach_to(fields)
+            case "stop":
+                id = fields.string("reply", reading.MAX_ID_CHARS)
+                fields.refuse_others()
+                self._replies.get(id).stop()
+            case None:
+                raise fields.wrong("type", "is missing")
+            case _:
+                raise fields.wrong("type", "must be start, attach, stop, ack or ping")
+
+    def _spend(self) -> None:
+        if not self._allowance.take(self._now_ns()):
+            self._refusals += 1
+            limit = self._settings.ws_messages_per_minute
+            raise RateLimited(f"more than {limit} messages a minute on one socket")
+        self._refusals = 0
+
+    def _start(self, fields: Fields) -> None:
+        fields.require("id")
+        start = reading.read_start(fields, self._settings)
+        self._shelf.check_room()
+        reply = self._replies.start(
+            start.prompt,
+            client_id=start.id,
+            await_readers=start.await_readers,
+            slow_policy=start.slow_policy,
+        )
+        self._shelf.attach(reply, start.reading)
+
+    def _attach_to(self, fields: Fields) -> None:
+        id, how = reading.read_attach(fields)
+        reply = self._replies.get(id)
+        if not self._shelf.has(reply):
+            self._shelf.check_room()
+        self._shelf.attach(reply, how)
+
+    # Private: what the client is told
+
+    async def _answer(self) -> None:
+        while True:
+            await self._send(await self._answers.get())
+
+    async def _send(self, event: AnyEvent) -> None:
+        await self._outlet.write(framing.json_bytes(event).decode())
+
+    async def _close(self, error: FirstwordError) -> None:
+        try:
+            async with asyncio.timeout(self._settings.send_s):
+                await self._websocket.close(error.close_code, error.code)
+        except TimeoutError:
+            wire_of(self._websocket.scope).abort()
+        raise ConnectionGone(error.message)
+
+    def _ping(self) -> str:
+        return framing.json_bytes(framing.ping(self._t())).decode()
+
+    def _t(self) -> float:
+        """Milliseconds since this socket was opened."""
+        return round((self._now_ns() - self._opened_ns) / 1e6, 3)
+
+
+def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
+    """The socket's route."""
+
+    async def serve(websocket: WebSocket) -> None:
+        await Session(websocket, replies, settings).run()
+
+    return [WebSocketRoute("/ws", serve)]
+
+
+# Private
+
+
+def _parse(text: str | None) -> Fields:
+    if text is None:
+        raise BadRequest("messages must be text frames holding JSON")
+    return Fields(parse_json(text))
+
+
+def _error_event(error: FirstwordError, fields: Fields | None) -> Error:
+    """The event for a refused message, with whatever names of the client's it had."""
+    return Error(
+        error.code,
+        error.message,
+        error.retryable,
+        reply=_name(fields, "reply"),
+        id=_name(fields, "id"),
+        param=error.param,
+    )
+
+
+def _name(fields: Fields | None, name: str) -> str | None:
+    try:
+        return fields.text(name, None, reading.MAX_ID_CHARS) if fields is not None else None
+    except BadRequest:
+        return None

@@ -1,0 +1,33 @@
+"""What tests share: a real server, in a thread for pages and as a task for wires."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack
+from typing import Any
+
+import pytest
+
+from tests.server import Running, run_server, run_server_in_thread
+
+
+@pytest.fixture
+async def serve() -> AsyncIterator[Callable[..., Any]]:
+    """``await serve(engine, **settings)`` gives a running server on this event loop."""
+    async with AsyncExitStack() as stack:
+
+        async def start(*args: Any, **kwargs: Any) -> Running:
+            return await stack.enter_async_context(run_server(*args, **kwargs))
+
+        yield start
+
+
+@pytest.fixture
+def server() -> Iterator[Callable[..., Running]]:
+    """``server(engine=…, **settings)`` gives a running server in a thread of its own."""
+    with ExitStack() as stack:
+
+        def start(*args: Any, **kwargs: Any) -> Running:
+            return stack.enter_context(run_server_in_thread(*args, **kwargs))
+
+        yield start

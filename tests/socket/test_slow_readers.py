@@ -1,0 +1,171 @@
+"""Readers that do not read: generation waits, then ends; nobody else notices."""
+
+import asyncio
+import json
+from typing import Any
+
+from app.engine.scripted import ScriptedEngine
+from app.errors import SlowConsumer
+from app.reply.log import Reply
+from tests.server import Running, run_server, until
+from tests.socket.clients import HELLO, Raw, http_request, raw, talk
+
+HIGH, LOW = 16, 4
+#: A token that a 4 KiB receive buffer does not swallow by the dozen.
+BIG = (b"x" * 1000, 0.0)
+SLEEPERS = {
+    "sse": http_request(
+        "POST",
+        "/api/replies",
+        {"messages": HELLO, "ignore_eos": True, "max_tokens": 1000},
+        accept="text/event-stream",
+    ),
+    "plain": http_request("GET", "/generate-stream?prompt=x&ignore_eos=true&max_tokens=1000"),
+    "openai": http_request(
+        "POST",
+        "/v1/chat/completions",
+        {"model": "default", "messages": HELLO, "stream": True, "ignore_eos": True, "max_tokens": 1000},
+    ),
+}
+
+
+async def fall_asleep(s: Running, c: Raw, request: bytes) -> Reply:
+    """Ask and never read; returns the reply once its generation waits."""
+    await c.send(request)
+    await until(lambda: s.replies.running())
+    reply = s.replies.running()[0]
+    await until(lambda: reply.pause)
+    return reply
+
+
+async def test_a_reader_that_never_reads_is_waited_for_and_then_cut_off():
+    for name, request in SLEEPERS.items():
+        engine = ScriptedEngine([BIG])
+        async with (
+            run_server(engine, high_tokens=HIGH, low_tokens=LOW, stall_s=0.3, send_s=5.0) as s,
+            raw(s.port, receive_buffer=4096) as c,
+        ):
+            reply = await fall_asleep(s, c, request)
+            made, read = engine.made[reply.id], reply.credit.read
+            assert made - read <= HIGH, name
+            # Read means: taken by buffers, which are small.
+            assert read * len(BIG[0]) < 150_000, name
+            await until(lambda: not reply.running)  # noqa: B023 - used within this turn of the loop
+            assert isinstance(reply.failure, SlowConsumer), name
+            assert engine.made[reply.id] == made, "nothing was made while nobody read"
+            await until(lambda: not s.server.server_state.connections)
+            await until(lambda: not s.replies.has_readers())
+
+
+async def test_a_frame_that_is_not_taken_in_time_ends_the_connection():
+    engine = ScriptedEngine([BIG])
+    async with (
+        run_server(engine, high_tokens=HIGH, low_tokens=LOW, stall_s=60.0, send_s=0.3) as s,
+        raw(s.port, receive_buffer=4096) as c,
+    ):
+        reply = await fall_asleep(s, c, SLEEPERS["sse"])
+        await until(lambda: not s.server.server_state.connections)
+        await until(lambda: not reply.readers)
+
+
+async def test_a_sleeping_websocket_is_cut_off_too():
+    engine = ScriptedEngine([BIG])
+    async with (
+        run_server(engine, high_tokens=HIGH, low_tokens=LOW, stall_s=60.0, send_s=0.3) as s,
+        raw(s.port, receive_buffer=4096) as c,
+    ):
+        await c.send(
+            b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+        )
+        await c.read_until(b"\r\n\r\n")
+        start = {"type": "start", "id": "a", "messages": HELLO, "ignore_eos": True, "max_tokens": 1000}
+        data = json.dumps(start).encode()
+        reply = await fall_asleep(s, c, b"\x81\xfe" + len(data).to_bytes(2, "big") + b"\0\0\0\0" + data)
+        assert engine.made[reply.id] - reply.credit.read <= HIGH
+        await until(lambda: not s.server.server_state.connections)
+        await until(lambda: not reply.readers)
+
+
+async def test_a_reader_that_wakes_up_in_time_gets_everything():
+    engine = ScriptedEngine([(b"%03d " % n + b"y" * 1000, 0.0) for n in range(100)])
+    async with (
+        run_server(engine, high_tokens=HIGH, low_tokens=LOW) as s,
+        raw(s.port, receive_buffer=4096) as c,
+    ):
+        request = http_request("GET", "/generate-stream?prompt=x&max_tokens=1000")
+        reply = await fall_asleep(s, c, request)
+        assert engine.made[reply.id] < 100
+        data = await c.read_until(b"\r\n0\r\n\r\n")
+        assert [data.count(b"%03d yyy" % n) for n in range(100)] == [1] * 100
+
+
+async def test_a_sleepers_neighbour_is_not_held_up():
+    engine = ScriptedEngine([BIG], slots=2)
+    async with (
+        run_server(engine, high_tokens=HIGH, low_tokens=LOW) as s,
+        raw(s.port, receive_buffer=4096) as sleeper,
+        talk(s.ws) as neighbour,
+    ):
+        asleep = await fall_asleep(s, sleeper, SLEEPERS["sse"])
+        await neighbour.start(ignore_eos=True, max_tokens=300)
+        events = await neighbour.hear_until("done")
+        assert events[-1]["usage"]["completion_tokens"] == 300
+        assert events[-1]["timings"]["paused_ms"] < 1000
+        assert asleep.running and asleep.pause
+
+
+async def test_missing_acks_end_the_reply_but_not_the_socket():
+    engine = ScriptedEngine([(b"word ", 0.0)])
+    async with run_server(engine, high_tokens=4, low_tokens=1, stall_s=0.2) as s, talk(s.ws) as ws:
+        await ws.start("a", acks=True, ignore_eos=True, max_tokens=50)
+        error = (await ws.hear_until("error"))[-1]
+        assert (error["code"], error["id"]) == ("slow_consumer", "a")
+        await ws.start("b", max_tokens=2, ignore_eos=True)
+        await ws.hear_until("done")
+
+
+async def test_the_four_policies():
+    async def run(policy: str) -> tuple[int, list[str], int]:
+        engine = ScriptedEngine([(b"word ", 0.0)])
+        async with run_server(engine, high_tokens=4, low_tokens=1, stall_s=0.1) as s, talk(s.ws) as ws:
+            await ws.start("a", acks=True, ignore_eos=True, max_tokens=50, slow_policy=policy)
+            reply = (await ws.hear_until("queued"))[-1]["reply"]
+            kinds: list[str] = []
+            while not kinds or kinds[-1] not in ("done", "error"):
+                kinds.append((await ws.hear())["type"])
+            return engine.made[reply], kinds, kinds.count("delta")
+
+    made, kinds, _ = await run("pause")
+    assert made == 4 and "paused" in kinds and kinds[-1] == "error"
+    made, kinds, _ = await run("abort")
+    assert made <= 6 and kinds[-1] == "error"
+    made, kinds, deltas = await run("buffer")
+    assert made == 50 and kinds[-1] == "done" and deltas == 50
+    made, kinds, _ = await run("coalesce")
+    assert made == 50 and kinds[-1] == "done"
+
+
+async def test_the_memory_of_a_sleeping_connection_is_bounded():
+    engine = ScriptedEngine([BIG])
+    async with (
+        run_server(engine, high_tokens=HIGH, low_tokens=LOW) as s,
+        raw(s.port, receive_buffer=4096) as c,
+    ):
+        await fall_asleep(s, c, SLEEPERS["sse"])
+        (connection,) = s.server.server_state.connections
+        await asyncio.sleep(0)
+        buffered = connection.transport.get_write_buffer_size()
+        assert 0 < buffered < 65_536
+
+
+async def test_a_slow_but_living_reader_is_never_cut_off():
+    engine = ScriptedEngine([(b"word ", 0.0)])
+    async with run_server(engine, high_tokens=4, low_tokens=1, stall_s=0.5) as s, talk(s.ws) as ws:
+        await ws.start("a", acks=True, ignore_eos=True, max_tokens=12)
+        events: list[dict[str, Any]] = []
+        while not events or events[-1]["type"] != "done":
+            events.append(await ws.hear())
+            if events[-1]["type"] == "delta":
+                await ws.say("ack", reply=events[-1]["reply"], seq=events[-1]["seq"])
+        assert len([e for e in events if e["type"] == "delta"]) == 12
