@@ -1,0 +1,1 @@
+"""The pages: what the browser loads before any token arrives."""

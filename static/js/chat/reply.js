@@ -1,0 +1,118 @@
+/**
+ * One reply's life in the page: what it is now, and what each event makes of it. Times are handed in,
+ * nothing is drawn, nothing is sent: all of it can be tested with a list of events.
+ *
+ *   asking → queued → prefill → reading → done
+ *      any of the first four → stopped (the reader's wish) | failed (an error)
+ *
+ * A record is changed in place, because it grows with every word; only this module changes it.
+ *
+ * @typedef {"asking" | "queued" | "prefill" | "reading" | "done" | "stopped" | "failed"} State
+ * @typedef {"streamed" | "whole"} Mode
+ * @typedef {import("../measure/numbers.js").Arrival} Arrival
+ * @typedef {object} Reply
+ * @property {string} id chosen here; asking twice with one id starts one generation
+ * @property {Mode} mode
+ * @property {State} state
+ * @property {string} text everything that has arrived and was kept
+ * @property {number} seq the last piece that `text` contains; resuming begins after it
+ * @property {string | null} reply the server's name for it, once it is known
+ * @property {number} position in the line at the door
+ * @property {number} asked_epoch_ms the click on the computer's clock, only for bridging a reload
+ * @property {Arrival[]} arrivals
+ * @property {number | null} firstPaint_ms
+ * @property {number | null} lastPaint_ms
+ * @property {number | null} ended_ms when nothing more was to come
+ * @property {number | null} tokens
+ * @property {import("../events.js").Timings | null} timings
+ * @property {string | null} finish the server's reason
+ * @property {{ code: string, message: string, retryable: boolean } | null} error
+ * @property {{ hidden: boolean, resumed: boolean, reconnected: boolean }} flags
+ */
+
+import { countWords } from "../measure/words_read.js";
+
+/** @param {string} id @param {Mode} mode @param {number} asked_epoch_ms @returns {Reply} */
+export function newReply(id, mode, asked_epoch_ms) {
+  return {
+    id, mode, asked_epoch_ms,
+    state: "asking", text: "", seq: 0, reply: null, position: 0, arrivals: [], firstPaint_ms: null,
+    lastPaint_ms: null, ended_ms: null, tokens: null, timings: null, finish: null, error: null,
+    flags: { hidden: false, resumed: false, reconnected: false },
+  };
+}
+
+/** @param {Reply} reply */
+export const isLive = (reply) => ["asking", "queued", "prefill", "reading"].includes(reply.state);
+
+/** @param {Reply} reply @param {import("../events.js").ServerEvent} event whether the event is about it */
+export function isAbout(reply, event) {
+  if ("id" in event && event.id === reply.id) return true;
+  return "reply" in event && event.reply !== undefined && event.reply === reply.reply;
+}
+
+/**
+ * @param {Reply} reply
+ * @param {import("../events.js").ServerEvent} event
+ * @param {number} at_ms after the click
+ * @returns {string} the text that is new, "" for most events
+ */
+export function hear(reply, event, at_ms) {
+  if (event.type === "queued" || event.type === "started") reply.reply = event.reply;
+  // What comes after Stop is counted, never shown: the text stays what the reader saw.
+  if (!isLive(reply)) {
+    if (reply.state === "stopped" && event.type === "done") takeCounts(reply, event);
+    return "";
+  }
+  switch (event.type) {
+    case "queued":
+      if (reply.state !== "reading") reply.state = "queued";
+      reply.position = event.position;
+      return "";
+    case "started":
+      if (reply.state !== "reading") reply.state = "prefill";
+      return "";
+    case "delta":
+      return takeText(reply, event, at_ms);
+    case "done":
+      takeCounts(reply, event);
+      reply.state = event.finish_reason === "cancelled" ? "stopped" : "done";
+      return "";
+    case "error":
+      failWith(reply, event);
+      return "";
+    default:
+      return "";
+  }
+}
+
+/** The reader pressed Stop. @param {Reply} reply @param {string} shown what was on the screen */
+export function stopAt(reply, shown) {
+  reply.state = "stopped";
+  reply.text = shown;
+}
+
+/** @param {Reply} reply @param {{ code: string, message: string, retryable: boolean }} error */
+export function failWith(reply, { code, message, retryable }) {
+  reply.state = "failed";
+  reply.error = { code, message, retryable };
+}
+
+// Private
+
+/** @param {Reply} reply @param {import("../events.js").Delta} delta @param {number} at_ms */
+function takeText(reply, delta, at_ms) {
+  if (delta.seq <= reply.seq) return "";
+  reply.seq = delta.seq;
+  reply.state = "reading";
+  reply.text += delta.text;
+  reply.arrivals.push({ at_ms, words: countWords(delta.text), tokens: delta.tokens });
+  return delta.text;
+}
+
+/** @param {Reply} reply @param {import("../events.js").Done} done */
+function takeCounts(reply, done) {
+  reply.finish = done.finish_reason;
+  reply.tokens = done.usage?.completion_tokens ?? null;
+  reply.timings = done.timings ?? null;
+}

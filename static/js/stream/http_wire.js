@@ -1,0 +1,116 @@
+/**
+ * The same conversation over plain HTTP, for networks that refuse WebSockets: one streamed NDJSON
+ * response a reply, told apart from a WebSocket only by its slower start. Progress needs no acks here;
+ * what the browser has taken from the response is what the server counts.
+ */
+
+import { httpAddress } from "./address.js";
+import { waitBeforeTry } from "./backoff.js";
+import { readFrame } from "./frames.js";
+import { LineParser } from "./ndjson_parser.js";
+
+/**
+ * @typedef {import("../events.js").ClientFrame} ClientFrame
+ * @typedef {import("./socket_wire.js").Wire} Wire
+ */
+
+/** @implements {Wire} */
+export class HttpWire {
+  #failures = 0;
+  /** @type {AbortController | null} */
+  #running = null;
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #retryTimer;
+
+  /**
+   * @param {string} page the page's own address
+   * @param {(event: import("../events.js").ServerEvent) => void} tell
+   * @param {(state: import("./socket_wire.js").WireState) => void} tellState
+   */
+  constructor(page, tell, tellState) {
+    this.page = page;
+    this.tell = tell;
+    this.tellState = tellState;
+  }
+
+  /** @param {ClientFrame} frame @returns {boolean} */
+  send(frame) {
+    if (frame.type === "start") {
+      const { id, messages, pace } = frame;
+      this.#read("api/replies", "POST", { id, messages, pace }, id);
+    } else if (frame.type === "attach") {
+      const { reply, after, pace } = frame;
+      this.#read(`api/replies/${encodeURIComponent(reply)}?after=${after}&pace=${pace}`, "GET", null, reply);
+    } else if (frame.type === "stop") {
+      const address = httpAddress(this.page, `api/replies/${encodeURIComponent(frame.reply)}`);
+      fetch(address, { method: "DELETE" }).catch(() => {}); // The reply's own response tells if it failed.
+    }
+    return true;
+  }
+
+  probe() {}
+
+  close() {
+    clearTimeout(this.#retryTimer);
+    this.#running?.abort();
+  }
+
+  // Private
+
+  /**
+   * @param {string} path @param {string} method @param {object | null} body
+   * @param {string} id of the reply, for errors that come before it has one
+   */
+  async #read(path, method, body, id) {
+    this.#running?.abort();
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      const response = await fetch(httpAddress(this.page, path), {
+        method,
+        signal: running.signal,
+        headers: { accept: "application/x-ndjson", ...(body ? { "content-type": "application/json" } : {}) },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+      });
+      if (!response.ok || !response.body) return this.#refuse(await response.json(), id);
+      const ended = await this.#readLines(response.body);
+      if (!ended) throw new Error("the response ended before the reply did");
+      this.#failures = 0;
+    } catch {
+      if (running.signal.aborted) return;
+      const retry_ms = waitBeforeTry(this.#failures, Math.random);
+      this.#failures += 1;
+      this.tellState({ kind: "lost", retry_ms, failures: this.#failures });
+      this.#retryTimer = setTimeout(() => this.tellState({ kind: "open" }), retry_ms);
+    }
+  }
+
+  /** @param {ReadableStream<Uint8Array>} body @returns {Promise<boolean>} whether the reply came to its end */
+  async #readLines(body) {
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
+    const lines = new LineParser();
+    let ended = false;
+    /** @param {string[]} complete */
+    const take = (complete) => {
+      for (const line of complete) {
+        const event = readFrame(line);
+        if (event) this.tell(event);
+        ended ||= event?.type === "done" || event?.type === "error";
+      }
+    };
+    for (;;) {
+      const { done, value } = await reader.read();
+      take(lines.push(decoder.decode(value, { stream: !done })));
+      if (done) break;
+    }
+    take(lines.end());
+    return ended;
+  }
+
+  /** @param {any} answer the error's JSON @param {string} id */
+  #refuse(answer, id) {
+    const { code = "error", message = "", retryable = false } = answer?.error ?? answer ?? {};
+    this.tell({ type: "error", code, message, retryable, id, reply: id });
+  }
+}
