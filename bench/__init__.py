@@ -1,0 +1,1 @@
+"""The benchmark: Firstword beside other servers, same machine, same prompts, same client."""

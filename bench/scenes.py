@@ -1,0 +1,150 @@
+"""Scenes: what users feel that no steady load shows. Each gives one number and its formula.
+
+A long prompt arriving among streams, the second turn of a long conversation, what streaming costs,
+a reader that stalls beside others. It refuses to know how servers are started and how results are
+printed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from statistics import median
+
+from bench.delivery import delivery
+from bench.dialects import Stream
+from bench.formulas import gaps_ms, longest_over_median, percentile, ratio, total_ms, ttft_ms
+from bench.load import Load
+from bench.scene import Milestone, Scene
+
+_OTHERS = 3
+#: Lines that each of the others has before the newcomer arrives.
+_SETTLED_LINES = 24
+_LONG_TOKENS = 192
+_REPEATS = 3
+_STALLED_TOKENS = 1000
+
+
+async def newcomer(load: Load) -> Scene:
+    """A 600-token prompt arrives while three others stream."""
+    ratios: list[float] = []
+    for _ in range(_REPEATS):
+        settled = Milestone(_OTHERS, _SETTLED_LINES)
+        others = asyncio.gather(
+            *[
+                load.stream(load.question("short"), _LONG_TOKENS, on_line=settled.counter(i))
+                for i in range(_OTHERS)
+            ]
+        )
+        if not await settled.or_end_of(others):
+            continue
+        joined = await load.stream(load.question("long"), 8)
+        streams = await others
+        if joined.error is None and all(stream.error is None for stream in streams):
+            found = longest_over_median(streams, joined.began_ns, joined.arrivals_ns[0])
+            ratios += [found] if found is not None else []
+    return Scene(
+        "a 600-token prompt arrives while three others stream",
+        "longest gap of the three between its arrival and its first text ÷ the median of all their gaps; "
+        f"median of {_REPEATS} runs",
+        median(ratios) if ratios else None,
+        "×",
+        f"worst of {len(ratios)}: {max(ratios):.2f}"
+        if ratios
+        else "the others were over too soon, or failed",
+    )
+
+
+async def second_turn(load: Load) -> Scene:
+    """The next question of a conversation that has 600 tokens and an answer."""
+    ratios: list[float] = []
+    note = ""
+    for _ in range(_REPEATS):
+        talk = load.question("long")
+        first = await load.stream(talk)
+        talk = [*talk, {"role": "assistant", "content": first.text}, *load.question("short")]
+        second = await load.stream(talk)
+        if first.error or second.error:
+            note = first.error or second.error or ""
+            continue
+        step_ms = median(gaps_ms(second))
+        ratios.append(ttft_ms(second) / step_ms)
+        note = f"last: {ttft_ms(second):.0f} ms ÷ {step_ms:.1f} ms; first turn {ttft_ms(first):.0f} ms"
+    return Scene(
+        "second turn after a 600-token conversation",
+        f"TTFT of the second turn ÷ its own median gap, one user; median of {_REPEATS} runs; new in it are "
+        "the end of the first answer and a question of some 20 words",
+        median(ratios) if ratios else None,
+        "steps",
+        note,
+    )
+
+
+async def cost_of_streaming(load: Load) -> Scene:
+    """The same work streamed and in one piece, in turns."""
+    users = _OTHERS + 1
+    streamed: list[float] = []
+    whole: list[float] = []
+    for _ in range(2 * _REPEATS):
+        answers = await asyncio.gather(*[load.stream(load.question("short")) for _ in range(users)])
+        streamed += [total_ms(answer) for answer in answers if answer.error is None]
+        exchanges = await asyncio.gather(*[load.whole(load.question("short")) for _ in range(users)])
+        whole += [(e.ended_ns - e.began_ns) / 1e6 for e in exchanges if e.error is None]
+    return Scene(
+        "cost of streaming",
+        f"median total streamed ÷ median total in one piece, {users} users, in turns",
+        ratio(percentile(streamed, 0.5), percentile(whole, 0.5)),
+        "×",
+        _medians(streamed, whole),
+    )
+
+
+async def stalled_reader(load: Load) -> Scene:
+    """Three users beside one that asked for 1,000 tokens and stopped reading."""
+    beside: list[float] = []
+    alone: list[float] = []
+    note = ""
+    for _ in range(_REPEATS):
+        alone += await _totals_of_others(load)
+        begun = Milestone(answers=1, lines=2)
+        asleep = asyncio.ensure_future(
+            load.stream(load.question("short"), _STALLED_TOKENS, on_line=begun.counter(), stall_after_lines=2)
+        )
+        if not await begun.or_end_of(asleep):
+            note = f"; the stalled answer was over at once: {asleep.result().error}"
+        beside += await _totals_of_others(load)
+        asleep.cancel()
+        await asyncio.gather(asleep, return_exceptions=True)
+        # One more answer gives the server time to notice the broken connection.
+        await load.stream(load.question("short"), 8)
+    return Scene(
+        "a stalled reader beside three others",
+        f"median total of the others' answers ÷ the same without it; it asked for {_STALLED_TOKENS} tokens "
+        "and stopped reading at the second",
+        ratio(percentile(beside, 0.5), percentile(alone, 0.5)),
+        "×",
+        _medians(beside, alone) + note,
+    )
+
+
+SCENES: tuple[Callable[[Load], Awaitable[Scene]], ...] = (
+    newcomer,
+    second_turn,
+    cost_of_streaming,
+    delivery,
+    stalled_reader,
+)
+
+
+# Private
+
+
+async def _totals_of_others(load: Load) -> list[float]:
+    answers: list[Stream] = await asyncio.gather(
+        *[load.stream(load.question("short")) for _ in range(_OTHERS)]
+    )
+    return [total_ms(answer) for answer in answers if answer.error is None]
+
+
+def _medians(first_ms: list[float], second_ms: list[float]) -> str:
+    return f"{percentile(first_ms, 0.5) or 0:.0f} ms and {percentile(second_ms, 0.5) or 0:.0f} ms"
