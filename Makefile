@@ -29,6 +29,10 @@ check: .venv/test.stamp node_modules/.stamp
 	$(BIN)/mypy
 	@if command -v npm >/dev/null; then npm --silent run types; fi
 
+# Firstword beside other servers, one after another; see bench/RESULTS.md. ARGS="--quick" for a few minutes.
+bench: .venv/bench.stamp
+	$(BIN)/python -m bench --write $(ARGS)
+
 clean:
 	rm -rf .venv node_modules build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
@@ -47,6 +51,10 @@ clean:
 
 .venv/test.stamp: .venv/run.stamp
 	$(PIP) install -e '.[test,grpc]'
+	touch $@
+
+.venv/bench.stamp: .venv/run.stamp
+	$(PIP) install -e '.[bench]'
 	touch $@
 
 # Without npm the page still works: answers are shown as plain text.

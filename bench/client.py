@@ -70,6 +70,8 @@ async def exchange(
             transport, _ = await loop.create_connection(lambda: reading, sock=sock)
             transport.write(request)
             await reading.ended
+    except TimeoutError:
+        answer.error = f"no whole answer within {limit_s:g} s"
     except (OSError, BrokenAnswer, ValueError) as error:
         answer.error = f"{type(error).__name__}: {error}"
     finally:

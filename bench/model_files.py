@@ -1,9 +1,9 @@
-"""Model files: the default GGUF as a folder that `transformers serve` can load.
+"""Model files: a GGUF as a folder that `transformers serve` can load.
 
-Made once, in a process of its own, so that a gigabyte of tensors does not stay in the benchmark.
-Two traps: the tied embedding is stored under the embedding's name (other loaders start silently
-with random ones otherwise), and ``architectures`` stands in the config. It refuses to know who
-serves the folder.
+Made once, in a process of its own and by the Python that will serve it, which has what transformers
+wants for reading GGUF; so it imports nothing of ours. Two traps: the tied embedding is stored under
+the embedding's name (other loaders start silently with random ones otherwise), and ``architectures``
+stands in the config. It refuses to know who serves the folder.
 """
 
 from __future__ import annotations
@@ -12,18 +12,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app.engine.weights import packaged_file
 
-_NAME = "SmolLM2-135M-Instruct-fp32"
+def transformers_folder(work: Path, gguf: Path, python: str) -> Path:
+    """The folder under ``work``, made by ``python`` when there is none yet (about 20 s).
 
-
-def transformers_folder(work: Path) -> Path:
-    """The folder under ``work``; converts when there is none yet (about 20 s)."""
-    target = work / _NAME
+    Raises CalledProcessError with what the conversion said.
+    """
+    target = work / f"{gguf.stem}-float32"
     if not target.is_dir():
-        subprocess.run(
-            [sys.executable, "-m", "bench.model_files", str(target)], check=True, capture_output=True
-        )
+        command = [python, "-m", "bench.model_files", str(gguf), str(target)]
+        subprocess.run(command, check=True, capture_output=True)
     return target
 
 
@@ -35,9 +33,8 @@ def convert(gguf: Path, target: Path) -> None:
     part = target.with_name(target.name + ".part")
     part.mkdir(parents=True, exist_ok=True)
     model = AutoModelForCausalLM.from_pretrained(gguf.parent, gguf_file=gguf.name)
-    state = {
-        name: tensor.contiguous() for name, tensor in model.state_dict().items() if name != "lm_head.weight"
-    }
+    tensors = model.state_dict().items()
+    state = {name: tensor.contiguous() for name, tensor in tensors if name != "lm_head.weight"}
     save_file(state, part / "model.safetensors", metadata={"format": "pt"})
     config = model.config
     config.architectures = [type(model).__name__]
@@ -51,4 +48,4 @@ def convert(gguf: Path, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    convert(packaged_file(), Path(sys.argv[1]))
+    convert(Path(sys.argv[1]), Path(sys.argv[2]))

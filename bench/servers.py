@@ -190,7 +190,7 @@ def _transformers(work: Path, batching: bool) -> Peer | Absent:
         return Absent(name, f"its interpreter does not run: {error.strerror}")
     if missing:
         return Absent(name, "transformers is there without its extra `serving` (extra: bench)")
-    folder = str(transformers_folder(work))
+    folder = str(transformers_folder(work, packaged_file(), _interpreter(cli)))
 
     def command(port: int) -> list[str]:
         serve = [cli, "serve", folder, "--host", "127.0.0.1", "--port", str(port), "--device", "cpu"]
@@ -211,7 +211,8 @@ def _interpreter(cli: str) -> str:
 
 def _spawn(command: list[str], log: IO[bytes]) -> subprocess.Popen[bytes]:
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+    # A session of its own: some servers signal their whole process group when they end.
+    return subprocess.Popen(command, stdout=log, stderr=log, env=environment, start_new_session=True)
 
 
 def _free_port() -> int:

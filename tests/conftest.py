@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from typing import Any
@@ -9,6 +10,9 @@ from typing import Any
 import pytest
 
 from tests.server import Running, run_server, run_server_in_thread
+
+# As for the engine's own process (app.engine.child): read once, when torch is imported.
+os.environ.setdefault("GOMP_SPINCOUNT", "2000")
 
 
 @pytest.fixture

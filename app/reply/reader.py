@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
+from app.errors import SlowConsumer
 from app.events import AnyEvent, Delta, Done, Error, Started
 from app.reply.pace import Pace, merge, pacer
 
@@ -59,6 +60,16 @@ class Reader:
             self._unread_tokens -= self._unread.popleft()[1]
         if self._unread_tokens != before:
             self._report()
+
+    def give_up(self, why: str) -> None:
+        """The far end takes nothing any more: leave, and when nobody else reads, end the generation.
+
+        Leaving alone would not do: without readers a reply runs on for one who may come back, and
+        this one never left.
+        """
+        if self.reply.readers == [self] and self.reply.delivery.limited:
+            self.reply.abort(SlowConsumer(f"Generation was ended: {why}."))
+        self.close()
 
     def close(self) -> None:
         """Give the cursor up: it gives no more events and is not waited for; idempotent."""

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from app.events import AnyEvent, Delta, Done, Error
+from app.events import AnyEvent, Delta, Done, Error, Paused, Resumed
 from app.generation import Engine, StepRecord
 from app.reply.log import Reply
 from app.reply.registry import Replies
@@ -37,7 +37,7 @@ class Meters:
         )
         self._e2e = _histogram(reg, "e2e", "Received to done.", _TOTAL_S)
         self._queue = _histogram(reg, "queue", "Received to prefill begun.", _TTFT_S)
-        self._paused = _histogram(reg, "paused", "Out of the batch, waiting for a slow reader.", _TOTAL_S)
+        self._paused = _histogram(reg, "paused", "One pause of a reply, waiting for a slow reader.", _TOTAL_S)
         self._aborted = Counter(
             "firstword_aborted", "Replies that did not finish by themselves.", ["reason"], registry=reg
         )
@@ -47,6 +47,8 @@ class Meters:
         self._readers = Gauge("firstword_readers", "Cursors on replies that are being made.", registry=reg)
         #: When each running reply's last delta was made, in its own milliseconds.
         self._last_t: dict[str, float] = {}
+        #: And when the paused ones' pauses began.
+        self._paused_t: dict[str, float] = {}
         self._engine = engine
         self._watching = False
 
@@ -62,17 +64,22 @@ class Meters:
                     for _ in range(event.tokens):
                         self._gap.observe(gap_s)
                 self._last_t[reply.id] = event.t
+            case Paused():
+                self._paused_t[reply.id] = event.t
+            case Resumed():
+                self._end_pause(reply, event.t)
             case Done():
                 self._last_t.pop(reply.id, None)
+                self._end_pause(reply, event.t)
                 self._e2e.observe(event.timings.total_ms / 1e3)
                 if event.timings.queue_ms is not None:
                     self._queue.observe(event.timings.queue_ms / 1e3)
-                if event.timings.paused_ms:
-                    self._paused.observe(event.timings.paused_ms / 1e3)
                 if event.finish_reason == "cancelled":
                     self._aborted.labels("cancelled").inc()
             case Error():
                 self._last_t.pop(reply.id, None)
+                if event.t is not None:
+                    self._end_pause(reply, event.t)
                 self._aborted.labels(event.code).inc()
             case _:
                 pass
@@ -85,12 +92,20 @@ class Meters:
             self._engine.watch_steps(self._step)
         running = self._replies.running()
         waiting = self._replies.waiting()
+        if not running:
+            # The last step told of a sequence that has left since: nobody holds memory now.
+            self._kv.set(0.0)
         self._running.set(len(running) - waiting)
         self._waiting.set(waiting)
         self._readers.set(sum(len(r.readers) for r in running))
         return generate_latest(self._registry)
 
     # Private
+
+    def _end_pause(self, reply: Reply, t: float) -> None:
+        began = self._paused_t.pop(reply.id, None)
+        if began is not None:
+            self._paused.observe((t - began) / 1e3)
 
     def _step(self, step: StepRecord) -> None:
         self._kv.set(step.kv_used_blocks / step.kv_total_blocks if step.kv_total_blocks else 0.0)

@@ -22,7 +22,7 @@ from app.reply.reader import Reader
 from app.settings import Settings
 from app.transports import framing
 from app.transports.framing import Frames
-from app.transports.outlet import ConnectionGone, Outlet, unless_gone
+from app.transports.outlet import ConnectionGone, Outlet, Stalled, unless_gone
 from app.transports.wire import wire_of
 
 #: For everything that is streamed: proxies must neither keep, nor change, nor collect it.
@@ -57,6 +57,8 @@ class StreamedAnswer:
             if unclean:
                 wire.cut()
                 await asyncio.wait_for(disconnected(receive), self._settings.send_s)
+        except Stalled as stalled:
+            self._reader.give_up(str(stalled))
         except ConnectionGone:
             pass
         except TimeoutError:

@@ -58,6 +58,8 @@ def check(rules: Rules, scope: Scope) -> None:
     headers: Headers = scope["headers"]
     host = check_host(rules, headers, local_address(scope))
     has_origin = check_origin(rules, headers, scope["scheme"], host)
+    if scope["path"] in _WORKING_GETS:
+        check_site(headers)
     if rules.api_key and needs_key(scope, has_origin):
         check_key(rules.api_key, headers)
 
@@ -88,6 +90,13 @@ def check_origin(rules: Rules, headers: Headers, scheme: str, host: str) -> bool
     if len(origins) > 1 or origins[0] != own and origins[0] not in rules.origins:
         raise Forbidden(f"requests from pages of {ascii(origins[0][:80])} are not taken", param="Origin")
     return True
+
+
+def check_site(headers: Headers) -> None:
+    """A page elsewhere may not start work by a picture's address: such a GET carries no Origin."""
+    sites = values(headers, b"sec-fetch-site")
+    if any(site not in ("same-origin", "none") for site in sites):
+        raise Forbidden("requests from pages of other sites are not taken", param="Sec-Fetch-Site")
 
 
 def needs_key(scope: Scope, has_origin: bool) -> bool:

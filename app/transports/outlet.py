@@ -25,6 +25,10 @@ class ConnectionGone(Exception):
     """Nobody is there any more; whatever was done for this client can end."""
 
 
+class Stalled(ConnectionGone):
+    """Somebody is there, but takes nothing any more; the connection was cut."""
+
+
 class Outlet:
     """``send`` hands one frame, whatever that is there, to the transport, in at most ``send_s``."""
 
@@ -34,16 +38,19 @@ class Outlet:
         self._send_s = send_s
         self._lock = asyncio.Lock()
         self._written_ns = time.monotonic_ns()
+        #: Whether a frame was not taken in time; told to whom else writes here, in its ``finally``.
+        self.stalled = False
 
     async def write(self, frame: Any) -> None:
-        """Send one frame. Raises ConnectionGone when it was not taken in time."""
+        """Send one frame. Raises Stalled, with the connection cut, when it was not taken in time."""
         async with self._lock:
             try:
                 async with asyncio.timeout(self._send_s):
                     await self._send(frame)
             except TimeoutError:
+                self.stalled = True
                 self._wire.abort()
-                raise ConnectionGone(f"a frame was not taken for {self._send_s:g} s") from None
+                raise Stalled(f"a frame was not taken for {self._send_s:g} s") from None
             self._written_ns = time.monotonic_ns()
 
     async def beat(self, silence_s: float, pulse: Callable[[], Any]) -> None:

@@ -56,7 +56,7 @@ class Shelf:
     def clear(self) -> None:
         """Give all cursors up; tasks that were cancelled before they began have closed nothing."""
         for reader in list(self._readers.values()):
-            reader.close()
+            self._leave(reader)
 
     # Private
 
@@ -69,9 +69,15 @@ class Shelf:
         finally:
             watcher.cancel()
             await asyncio.gather(watcher, return_exceptions=True)
-            reader.close()
+            self._leave(reader)
             if self._readers.get(reader.reply.id) is reader:
                 del self._readers[reader.reply.id]
+
+    def _leave(self, reader: Reader) -> None:
+        if self._outlet.stalled:
+            reader.give_up("the socket took nothing any more")
+        else:
+            reader.close()
 
     async def _abort_if_stuck(self, reader: Reader) -> None:
         # With acks a slow reader says nothing about the socket, which others may be reading.

@@ -28,7 +28,7 @@ from app.transports.answer import STREAM_HEADERS, body_message, disconnected, st
 from app.transports.chorus import Chorus
 from app.transports.framing import JSON, SSE, json_bytes
 from app.transports.outcome import Outcome, failure, outcome
-from app.transports.outlet import ConnectionGone, Outlet, unless_gone
+from app.transports.outlet import ConnectionGone, Outlet, Stalled, unless_gone
 from app.transports.wire import wire_of
 
 _SSE_HEADERS = {"content-type": f"{SSE}; charset=utf-8", **STREAM_HEADERS}
@@ -81,6 +81,9 @@ class VendorAnswer:
             else:
                 writing = self._write_whole(chorus, outlet)
             await unless_gone(writing, disconnected(receive))
+        except Stalled as stalled:
+            for reader in readers:
+                reader.give_up(str(stalled))
         except ConnectionGone:
             return
         finally:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, ConsoleMessage, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Page, Request, expect
 
 from app.engine.script import spoken
 from app.engine.scripted import ScriptedEngine
@@ -33,17 +33,6 @@ document.addEventListener("DOMContentLoaded", () => new MutationObserver((change
   }
 }).observe(document.body, {subtree: true, childList: true, characterData: true}));
 """
-
-
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path="/usr/bin/chromium",
-            args=["--no-sandbox", "--host-resolver-rules=MAP class.test 127.0.0.1"],
-        )
-        yield browser
-        await browser.close()
 
 
 @asynccontextmanager

@@ -66,6 +66,9 @@ async def test_a_frame_that_is_not_taken_in_time_ends_the_connection():
         reply = await fall_asleep(s, c, SLEEPERS["sse"])
         await until(lambda: not s.server.server_state.connections)
         await until(lambda: not reply.readers)
+        # Nobody has left who could come back: the generation must not run on.
+        assert isinstance(reply.failure, SlowConsumer)
+        assert engine.made[reply.id] <= reply.credit.read + HIGH
 
 
 async def test_a_sleeping_websocket_is_cut_off_too():
@@ -85,6 +88,20 @@ async def test_a_sleeping_websocket_is_cut_off_too():
         assert engine.made[reply.id] - reply.credit.read <= HIGH
         await until(lambda: not s.server.server_state.connections)
         await until(lambda: not reply.readers)
+        assert isinstance(reply.failure, SlowConsumer)
+
+
+async def test_a_stalled_socket_leaves_a_reply_alone_that_another_reads():
+    engine = ScriptedEngine([BIG])
+    async with (
+        run_server(engine, high_tokens=HIGH, low_tokens=LOW, stall_s=60.0, send_s=0.3) as s,
+        raw(s.port, receive_buffer=4096) as c,
+    ):
+        reply = await fall_asleep(s, c, SLEEPERS["sse"])
+        awake = reply.attach("whole")
+        text = [event async for event in awake]
+        assert text[-1].finish_reason == "length"  # type: ignore[union-attr]
+        awake.close()
 
 
 async def test_a_reader_that_wakes_up_in_time_gets_everything():

@@ -138,3 +138,10 @@ def test_a_bound_address_is_a_name_of_ours_but_a_wildcard_is_not():
     assert "10.0.0.7" in Rules.of(Settings(host="10.0.0.7")).hosts
     assert "[fe80::1]" in Rules.of(Settings(host="fe80::1")).hosts
     assert "0.0.0.0" not in Rules.of(Settings(host="0.0.0.0")).hosts
+
+
+@pytest.mark.parametrize(("site", "passes"), [("none", True), ("same-origin", True), ("cross-site", False)])
+def test_another_sites_picture_cannot_start_a_generation(site, passes):
+    with_site = scope("http", path="/generate-full")
+    with_site["headers"].append((b"sec-fetch-site", site.encode()))
+    assert (refusal(RULES, with_site) is None) == passes

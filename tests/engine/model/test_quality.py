@@ -18,7 +18,8 @@ from app.engine.runner_protocol import Chunk
 from app.settings import Settings
 from tests.engine.model.models import all_logits
 
-pytestmark = pytest.mark.model
+# Hundreds of steps of the real model: a minute on a busy machine.
+pytestmark = [pytest.mark.model, pytest.mark.timeout(400)]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,55 @@
+"""The browser's own readers of streams, EventSource and fetch, understand our wires as they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.engine.scripted import ScriptedEngine
+
+pytestmark = pytest.mark.browser
+
+EVENT_SOURCE = """async () => {
+  const start = await fetch("/api/replies?", {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/x-ndjson" },
+    body: JSON.stringify({ messages: [{ role: "user", content: "x" }], pace: "token" }),
+  });
+  const id = start.headers.get("x-reply-id");
+  const decoder = new TextDecoder();
+  let read = "";
+  let chunks = 0;
+  for (let reader = start.body.getReader(); ; ) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    chunks += 1;
+    read += decoder.decode(value, { stream: true });
+  }
+  const fetched = read.trim().split("\\n").map((line) => JSON.parse(line));
+  const source = new EventSource(`/api/replies/${id}`);
+  const heard = await new Promise((resolve) => {
+    const events = [];
+    source.onmessage = (message) => {
+      events.push({ ...JSON.parse(message.data), lastEventId: message.lastEventId });
+      if (events.at(-1).type === "done") resolve(events);
+    };
+  });
+  // Left open on purpose: a finished reply must end the source, not be asked for again and again.
+  await new Promise((resolve) => { source.onerror = () => source.readyState === 2 && resolve(); });
+  return { fetched, heard, chunks };
+}"""
+
+
+def text(events: list[dict[str, str]]) -> str:
+    return "".join(event["text"] for event in events if event["type"] == "delta")
+
+
+async def test_fetch_and_event_source_read_the_same_text_and_the_source_ends(serve, browser) -> None:
+    tokens = ["नमस्ते ", "👩‍👩‍👧 ", "and ", "three ", "words"]
+    running = await serve(ScriptedEngine([(token.encode(), 15) for token in tokens]))
+    page = await browser.new_page()
+    await page.goto(f"{running.url}/healthz")
+    got = await page.evaluate(EVENT_SOURCE)
+    assert text(got["fetched"]) == text(got["heard"]) == "".join(tokens)
+    assert got["chunks"] > 3
+    assert [e["lastEventId"] for e in got["heard"] if e["type"] == "delta"] == ["1", "2", "3", "4", "5"]
+    await page.close()
