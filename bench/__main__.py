@@ -17,12 +17,13 @@ from bench import openvino
 from bench.formulas import cell
 from bench.load import Load
 from bench.machine import machine
+from bench.peers import Absent, Peer, peers
 from bench.prompts import KINDS
 from bench.reference import estimates
 from bench.report import markdown, progress, replaced
 from bench.result import PeerResult, Result
 from bench.scenes import SCENES
-from bench.servers import Absent, NoServer, Peer, Running, peers, running
+from bench.servers import NoServer, Running, running
 
 _RESULTS = Path(__file__).with_name("RESULTS.md")
 #: A peer that answers one at a time is asked by no more than so many.

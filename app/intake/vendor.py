@@ -26,8 +26,11 @@ _MAX_PARTS = 1024
 
 
 def check_model(asked: str, served: str) -> None:
-    """A request may name the served model or "default". Raises NotFound for any other."""
-    if asked not in (served, "default"):
+    """A request may name the served model, a beginning of its name (smol), or "default".
+
+    Raises NotFound for any other: a client that believes it talks to another model should know.
+    """
+    if asked != "default" and not (asked and served.lower().startswith(asked.lower())):
         raise NotFound(
             f"The model {asked[:100]!r} is not served here; this server has {served!r}, also as 'default'.",
             param="model",

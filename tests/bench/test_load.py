@@ -6,9 +6,10 @@ from typing import Any
 from bench.client import exchange, get
 from bench.dialects import Stream, chat, read_stream, user
 from bench.load import Load
+from bench.peers import Peer
 from bench.prompts import KINDS, prompt
 from bench.scene import Milestone
-from bench.servers import Peer, Running
+from bench.servers import Running
 
 SCRIPTED = Peer("firstword (scripted)", "ignore_eos", "default", "/readyz", lambda port: [], own_wire=True)
 
