@@ -1,4 +1,4 @@
-"""The command line: `firstword serve | models`.
+"""The command line: `firstword serve`.
 
 Reads options, makes Settings, hands over; prints one clear line and exits non-zero when a command
 cannot start. It refuses to know how anything is served or generated.
@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from app.errors import StartupError
-from app.settings import Settings, from_environment
+from app.settings import from_environment
 
 app = typer.Typer(
     name="firstword",
@@ -84,6 +84,3 @@ class _one_line_errors:
         if isinstance(error, StartupError):
             print(f"firstword: {error}", file=sys.stderr)
             raise SystemExit(1) from None
-
-
-__all__ = ["Settings", "app", "main"]
