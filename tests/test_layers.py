@@ -13,10 +13,11 @@ FLOORS: list[tuple[str, ...]] = [
     ("app.settings", "app.generation"),
     ("app.events",),
     ("app.engine", "app.upstream", "app.intake", "app.reply", "app.timeline", "app.replay"),
-    ("app.rooms", "app.lab", "app.telemetry"),
+    ("app.client", "app.rooms", "app.lab", "app.telemetry"),
     ("app.transports", "app.pages"),
     ("app.main",),
     ("app.server",),
+    ("app.commands",),
     ("app.cli",),
     ("app.__main__",),
 ]

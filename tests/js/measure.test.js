@@ -4,6 +4,9 @@ import { gapsBetween, median, numbersOf } from "../../static/js/measure/numbers.
 import { spellClock, spellRate, spellRoughly, spellTime } from "../../static/js/measure/spelling.js";
 import { stripShape, tickHeight } from "../../static/js/measure/strip_shape.js";
 import { countWords, readingTime_ms, wordsReadIn } from "../../static/js/measure/words_read.js";
+import { speak } from "../../static/js/words.js";
+
+await speak(["common"]);
 
 /** @param {number} at_ms @param {number} [words] */
 const arrival = (at_ms, words = 1) => ({ at_ms, words, tokens: 1 });

@@ -6,7 +6,9 @@ import { readFrame } from "../../static/js/stream/frames.js";
 import { randomId } from "../../static/js/stream/identity.js";
 import { LineParser } from "../../static/js/stream/ndjson_parser.js";
 import { intoLines, languageOf } from "../../static/js/answer/code_block.js";
-import { say } from "../../static/js/words.js";
+import { say, speak } from "../../static/js/words.js";
+
+await speak(["common", "chat"]);
 import { splits } from "./cases.js";
 
 test("https pages speak wss, and a query or fragment is not sent", () => {

@@ -15,11 +15,11 @@ import { Transcript } from "../components/transcript.js";
 import { httpAddress } from "../stream/address.js";
 import { Readiness } from "../stream/readiness.js";
 import { connect } from "../stream/connection.js";
-import { fillWords, say } from "../words.js";
+import { fillWords, say, speak } from "../words.js";
 
 const page = document.body;
+await speak(["common", "chat"]);
 fillWords(document);
-for (const template of page.querySelectorAll("template")) fillWords(template.content);
 mountTheme(part(page, "theme", HTMLSelectElement));
 
 const banner = new Banner(part(page, "banner", HTMLElement));

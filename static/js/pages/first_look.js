@@ -1,11 +1,17 @@
 /**
- * Runs before anything is painted, as a plain script: a dark room must not flash white, and a projector
- * must not start small.
+ * Runs before anything is painted, as a plain script: a dark room must not flash white, a projector must
+ * not start small, and the page's language is settled once, for every module that speaks.
  */
 (() => {
-  try {
-    document.documentElement.dataset.theme = localStorage.getItem("firstword.theme") ?? "auto";
-  } catch {
-    document.documentElement.dataset.theme = "auto";
-  }
+  const root = document.documentElement;
+  /** @param {string} name */
+  const kept = (name) => {
+    try {
+      return localStorage.getItem(`firstword.${name}`);
+    } catch {
+      return null;
+    }
+  };
+  root.dataset.theme = kept("theme") ?? "auto";
+  root.lang = kept("language") ?? (navigator.language.startsWith("hi") ? "hi" : "en");
 })();
