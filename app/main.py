@@ -18,11 +18,14 @@ from app.engine.scripted import ScriptedEngine
 from app.engine.stops import StopScanner
 from app.engine.supervisor import LocalEngine
 from app.errors import FirstwordError
+from app.events import AnyEvent
 from app.generation import Engine
 from app.pages.routes import page_routes
+from app.reply.log import Reply
 from app.reply.registry import Replies
 from app.settings import Settings
 from app.telemetry import health, meters
+from app.telemetry.journal import Journal
 from app.transports import anthropic, http, openai, probe, refusal, websocket
 from app.transports.guard import Guard, Rules
 from app.upstream.engine import UpstreamEngine
@@ -32,7 +35,13 @@ def create_app(settings: Settings, engine: Engine) -> Starlette:
     """The application around one engine; its registry is ``app.state.replies``."""
     replies = Replies(engine, settings)
     gauges = meters.Meters(replies, engine)
-    replies.on_event = gauges.listen
+    listeners = [gauges.listen, *([Journal(_log_line).listen] if settings.log == "json" else [])]
+
+    def tell(reply: Reply, event: AnyEvent) -> None:
+        for listen in listeners:
+            listen(reply, event)
+
+    replies.on_event = tell
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -76,3 +85,10 @@ def make_engine(settings: Settings) -> Engine:
         case "upstream":
             return UpstreamEngine(settings, stop_scanner=StopScanner)
     return LocalEngine(settings)
+
+
+# Private
+
+
+def _log_line(line: str) -> None:
+    print(line, flush=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import resource
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -35,6 +36,8 @@ _SOON_S = 0.01
 _BACKLOG = 2048
 #: How often the engine's progress is looked at for the terminal.
 _LOOK_S = 0.25
+#: A class of phones and its teacher; some systems begin with 256.
+_DESCRIPTORS = 65_536
 
 
 class Server(uvicorn.Server):
@@ -131,9 +134,20 @@ def listen(settings: Settings) -> socket.socket:
     return sock
 
 
+def raise_descriptor_limit(wanted: int = _DESCRIPTORS) -> int:
+    """As many open sockets as the system grants us without asking anybody; returns how many."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    granted = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < granted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
+        return granted
+    return soft
+
+
 def run(settings: Settings) -> None:
     """Serve until a signal. Raises StartupError when the port is taken or the engine cannot start."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    raise_descriptor_limit()
     engine = make_engine(settings)
     with listen(settings) as sock:
         app = create_app(settings, engine)

@@ -27,6 +27,7 @@ class Settings:
     host: str = knob("127.0.0.1", "loopback: nobody else can reach it unless asked for (--lan)")
     port: int = knob(8000, "the usual one for a Python web server", 0, 65535)
     grpc_port: int = knob(0, "gRPC on this port too (needs the extra grpc); 0: no gRPC", 0, 65535)
+    log: str = knob("quiet", "quiet: problems only; json: a line for each reply too, without its text")
     allowed_hosts: str = knob("", "further host names, comma-separated, that Host and Origin may carry")
     api_key: str = knob("", "when set, /v1 and non-browser clients need it as a bearer token")
 
@@ -155,6 +156,7 @@ def _check(settings: Settings) -> None:
     for name, choices in (
         ("engine", ("local", "scripted", "upstream")),
         ("slow_policy", ("pause", "coalesce", "abort", "buffer")),
+        ("log", ("quiet", "json")),
     ):
         if getattr(settings, name) not in choices:
             raise StartupError(
