@@ -1,0 +1,37 @@
+"""What the commands that ask a server have in common: its URL, dialect, model and key.
+
+It refuses to know what is asked.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated
+
+import typer
+
+from app.client.dialects.known import DIALECTS
+from app.commands.exits import USAGE, CommandError
+
+UrlArgument = Annotated[
+    str, typer.Argument(metavar="URL", help="A server's base, or one endpoint of it.", show_default=False)
+]
+DialectOption = Annotated[
+    str | None, typer.Option(help=f"{', '.join(DIALECTS)}; found out when not named.", show_default=False)
+]
+ModelOption = Annotated[str, typer.Option(help="The model's name; default: the first one listed.")]
+KeyEnvOption = Annotated[
+    str | None, typer.Option(help="Name of the environment variable that holds the key.", show_default=False)
+]
+
+
+def key_of(name: str | None) -> str:
+    """The key in the environment variable ``name``. Raises CommandError when there is none."""
+    if name is None:
+        return ""
+    key = os.environ.get(name, "")
+    if not key:
+        raise CommandError(f"--key-env {name}: no such environment variable, or it is empty", USAGE)
+    if not key.isascii() or not key.isprintable():
+        raise CommandError(f"--key-env {name}: its value cannot be a header", USAGE)
+    return key
