@@ -24,6 +24,11 @@ class Queued(Event, tag="queued", frozen=True):
 
 
 class Started(Event, tag="started", frozen=True):
+    """Prefill begins. ``prompt_tokens`` 0: not known yet, as an upstream server tells it at the end only.
+
+    Then ``done.usage`` has it, where that server tells it at all; no prompt has 0 tokens.
+    """
+
     reply: str
     model: str
     prompt_tokens: int
@@ -43,6 +48,8 @@ class Delta(Event, tag="delta", frozen=True):
     tokens: int
     t: float
     info: list[TokenInfo] = []
+    #: In a reader's first delta only: when its pace let the text go, where that is later than ``t``.
+    released: float | None = None
 
 
 class Paused(Event, tag="paused", frozen=True):
@@ -106,10 +113,15 @@ class Ping(Event, tag="ping", frozen=True):
 
 
 class Pong(Event, tag="pong", frozen=True):
-    """Answer to a client's ping: its own stamp back, and ours, so that it can place our clock."""
+    """Answer to a client's ping: its own stamp back, and ours, so that it can place our clock.
+
+    ``t`` counts from the opening of the socket, or, where the ping named a ``reply``, as that
+    reply's events do: from when the server received its request.
+    """
 
     t: float
     echo: float | None = None
+    reply: str | None = None
 
 
 AnyEvent = Queued | Started | Delta | Paused | Resumed | Done | Error | Ping | Pong

@@ -34,7 +34,7 @@ class Waiting(msgspec.Struct, tag="waiting", frozen=True):
 
 
 class Begun(msgspec.Struct, tag="begun", frozen=True):
-    """Prefill starts now; ``cached_tokens`` of ``prompt_tokens`` need none."""
+    """Prefill starts now; ``cached_tokens`` of ``prompt_tokens`` need none (0 and 0: not known yet)."""
 
     id: str
     prompt_tokens: int
@@ -55,7 +55,8 @@ class Piece(msgspec.Struct, tag="piece", frozen=True, omit_defaults=True):
     """Text that may be shown: whole characters, no part of a stop string.
 
     ``tokens`` counts the tokens made since the last piece; ``at_ns`` is when the last of them
-    was made. ``info`` holds one entry a token when the prompt asked for logprobs.
+    was made. When the prompt asked for logprobs ``info`` holds one entry for each token whose text
+    is shown, so none for those of a stop string.
     """
 
     id: str

@@ -15,7 +15,6 @@ from starlette.middleware import Middleware
 
 from app.engine.script import DEFAULT_SCRIPT, load_script
 from app.engine.scripted import ScriptedEngine
-from app.engine.stops import StopScanner
 from app.engine.supervisor import LocalEngine
 from app.errors import FirstwordError
 from app.events import AnyEvent
@@ -23,34 +22,40 @@ from app.generation import Engine
 from app.pages.routes import page_routes
 from app.reply.log import Reply
 from app.reply.registry import Replies
+from app.rooms.registry import Rooms
 from app.settings import Settings
-from app.telemetry import health, meters
+from app.telemetry import about, health, meters
 from app.telemetry.journal import Journal
-from app.transports import anthropic, http, openai, probe, refusal, websocket
+from app.transports import anthropic, http, lab, openai, probe, recordings, refusal, rooms, websocket
 from app.transports.guard import Guard, Rules
 from app.upstream.engine import UpstreamEngine
 
 
 def create_app(settings: Settings, engine: Engine) -> Starlette:
-    """The application around one engine; its registry is ``app.state.replies``."""
+    """The application around one engine; its registries are ``app.state.replies`` and ``app.state.rooms``."""
     replies = Replies(engine, settings)
     gauges = meters.Meters(replies, engine)
     listeners = [gauges.listen, *([Journal(_log_line).listen] if settings.log == "json" else [])]
 
     def tell(reply: Reply, event: AnyEvent) -> None:
+        if reply.engine is not engine:
+            return  # A played recording says nothing about how this server does.
         for listen in listeners:
             listen(reply, event)
 
     replies.on_event = tell
+    classroom = Rooms(replies, engine, settings)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await engine.start()
+        await classroom.start()
         try:
             yield
         finally:
             # Whoever drained has done so before; this is for those who did not.
             await replies.drain(0.0)
+            await classroom.stop()
             await engine.stop()
 
     app = Starlette(
@@ -58,9 +63,13 @@ def create_app(settings: Settings, engine: Engine) -> Starlette:
             *websocket.routes(replies, settings),
             *http.routes(replies, settings),
             *probe.routes(settings),
+            *recordings.routes(),
+            *lab.routes(replies, settings),
+            *rooms.routes(classroom, settings),
             *openai.routes(replies, settings),
             *anthropic.routes(replies, settings),
             *health.routes(engine, lambda: replies.draining),
+            *about.routes(engine),
             *meters.routes(gauges),
             *page_routes(),
         ],
@@ -73,6 +82,7 @@ def create_app(settings: Settings, engine: Engine) -> Starlette:
     )
     app.state.replies = replies
     app.state.engine = engine
+    app.state.rooms = classroom
     return app
 
 
@@ -83,7 +93,7 @@ def make_engine(settings: Settings) -> Engine:
             script = load_script(settings.script) if settings.script else DEFAULT_SCRIPT
             return ScriptedEngine(script, slots=settings.max_batch)
         case "upstream":
-            return UpstreamEngine(settings, stop_scanner=StopScanner)
+            return UpstreamEngine(settings)
     return LocalEngine(settings)
 
 

@@ -13,7 +13,7 @@ import os
 import resource
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import FrameType
 
@@ -144,15 +144,20 @@ def raise_descriptor_limit(wanted: int = _DESCRIPTORS) -> int:
     return soft
 
 
-def run(settings: Settings) -> None:
-    """Serve until a signal. Raises StartupError when the port is taken or the engine cannot start."""
+def run(settings: Settings, on_listening: Callable[[int], None] = lambda port: None) -> None:
+    """Serve until a signal; ``on_listening`` is told the port.
+
+    Raises StartupError when the port is taken or the engine cannot start.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     raise_descriptor_limit()
     engine = make_engine(settings)
     with listen(settings) as sock:
         app = create_app(settings, engine)
         server = make_server(app, settings)
-        url = f"http://{_shown_host(settings.host)}:{sock.getsockname()[1]}"
+        port = sock.getsockname()[1]
+        url = f"http://{_shown_host(settings.host)}:{port}"
+        on_listening(port)
         with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
             runner.run(_serve(server, sock, app, settings, url))
     failure = getattr(engine, "failure", None)
@@ -178,6 +183,8 @@ async def _grpc(replies: Replies, settings: Settings) -> AsyncIterator[None]:
     """gRPC beside HTTP. Raises StartupError when its port is taken or its packages are missing."""
     # Its handlers for fork() are for programs that go on in the child; ours start another program.
     os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+    # What goes wrong is raised to us too; its own lines beside ours would say it twice.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     try:
         from app.transports.grpc_server import GrpcServer
     except ImportError:

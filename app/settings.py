@@ -87,6 +87,17 @@ class Settings:
     await_readers_s: float = knob(10.0, "how long a held generation waits for its readers", 0.1, 600)
     slow_policy: str = knob("pause", "what a slow reader gets: pause, coalesce, abort or buffer")
 
+    # The classroom
+    max_rooms: int = knob(20, "rooms at once: a school's", 1, 10_000)
+    room_participants: int = knob(600, "phones in one room: a lecture hall's", 1, 100_000)
+    room_hours: float = knob(24.0, "a room and all that was said in it is deleted after this", 0.01, 720)
+    room_guesses_per_minute: int = knob(
+        20, "codes of no room that one address may try; codes that are right never count", 1, 100_000
+    )
+    room_messages_per_minute: int = knob(100, "commands on one room's socket; pings are free", 1, 1_000_000)
+    room_hosts: str = knob("here", "who may open a room: here (at this machine) or anyone")
+    rooms_file: str = knob("", "rooms survive a restart in this file; empty: one a port in the cache folder")
+
     # The sockets
     ws_max_bytes: int = knob(65_536, "one WebSocket message: a prompt in any script fits", 1024, 16_777_216)
     ws_messages_per_minute: int = knob(100, "messages on one socket; ack and ping are free", 1, 1_000_000)
@@ -157,6 +168,7 @@ def _check(settings: Settings) -> None:
         ("engine", ("local", "scripted", "upstream")),
         ("slow_policy", ("pause", "coalesce", "abort", "buffer")),
         ("log", ("quiet", "json")),
+        ("room_hosts", ("here", "anyone")),
     ):
         if getattr(settings, name) not in choices:
             raise StartupError(

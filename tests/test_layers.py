@@ -9,7 +9,7 @@ APP = Path(__file__).parent.parent / "app"
 
 #: Floors from the ground up. Packages that share a floor do not import each other.
 FLOORS: list[tuple[str, ...]] = [
-    ("app.errors", "app.prompt"),
+    ("app.errors", "app.prompt", "app.stops"),
     ("app.settings", "app.generation"),
     ("app.events",),
     ("app.engine", "app.upstream", "app.intake", "app.reply", "app.timeline", "app.replay"),

@@ -17,6 +17,8 @@ from typing import Any
 
 import tokenizers
 
+from app.engine.lookalikes import Lookalikes
+from app.engine.spelling import token_bytes
 from app.errors import BadRequest, StartupError
 from app.prompt import Message
 
@@ -33,8 +35,9 @@ class Tokenizer:
         self._backend = backend
         self._specials = {name: _content(config.get(name)) for name in ("bos_token", "eos_token")}
         self._template = _compile(template) if template else None
-        self._bytes = _token_bytes(backend)
+        self._bytes = token_bytes(backend)
         self.eos_ids = eos_ids
+        self._lookalikes = Lookalikes(_control_tokens(backend, eos_ids))
         # What the tokenizer itself would put before a raw text.
         bos = self._specials["bos_token"]
         self._bos_id = backend.token_to_id(bos) if bos and config.get("add_bos_token") else None
@@ -45,14 +48,21 @@ class Tokenizer:
         With ``continue_last`` the ids end inside the last message, after its content. A model
         without a template gets plain ``role: content`` lines. Raises BadRequest when the
         template refuses the conversation (two user turns in a row, for example).
+
+        Control tokens come from the template alone: spelt out in a message they are text.
         """
-        if self._template is None:
-            return self.encode_text(_plain(messages, continue_last))
-        text = self._render(messages, continue_last)
-        return list(self._backend.encode(text, add_special_tokens=False).ids)
+        messages, mark = self._lookalikes.mark(messages)
+        has_template = self._template is not None
+        text = self._render(messages, continue_last) if has_template else _plain(messages, continue_last)
+        first, *others = text.split(mark) if mark is not None else [text]
+        ids = self._encode(first) if has_template else self.encode_text(first)
+        return ids + [id for part in others for id in self._encode(part)]
 
     def encode_text(self, text: str) -> list[int]:
-        """Token ids of a raw text, with the begin token where the model wants one."""
+        """Token ids of a raw text, with the begin token where the model wants one.
+
+        Whoever sends raw text writes the turns too, if there are any: control tokens count as such.
+        """
         ids = list(self._backend.encode(text, add_special_tokens=True).ids)
         if self._bos_id is not None and ids[:1] != [self._bos_id]:
             ids.insert(0, self._bos_id)
@@ -61,6 +71,9 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes:
         """The exact bytes of a token; empty for control tokens and ids without a token."""
         return self._bytes[id] if 0 <= id < len(self._bytes) else b""
+
+    def _encode(self, text: str) -> list[int]:
+        return list(self._backend.encode(text, add_special_tokens=False).ids)
 
     def _render(self, messages: Sequence[Message], continue_last: bool) -> str:
         assert self._template is not None
@@ -147,6 +160,11 @@ def _eos_ids(folder: Path, backend: Any, config: dict[str, Any]) -> frozenset[in
     return frozenset(ids)
 
 
+def _control_tokens(backend: Any, eos_ids: frozenset[int]) -> list[str]:
+    added = backend.get_added_tokens_decoder()
+    return [token.content for id, token in added.items() if token.special or id in eos_ids]
+
+
 def _compile(template: str) -> Any:
     """The template, in the environment that chat templates are written for."""
     import jinja2
@@ -170,46 +188,3 @@ def _compile(template: str) -> Any:
 def _plain(messages: Sequence[Message], continue_last: bool) -> str:
     lines = [f"{m.role}: {m.content}" for m in messages]
     return "\n".join(lines if continue_last else [*lines, "assistant:"])
-
-
-def _token_bytes(backend: Any) -> list[bytes]:
-    """Every token's bytes, by id."""
-    added = backend.get_added_tokens_decoder()
-    vocabulary: dict[str, int] = backend.get_vocab(with_added_tokens=True)
-    table = [b""] * (max(vocabulary.values(), default=-1) + 1)
-    spell = _spell_byte_level if _is_byte_level(backend) else _spell_sentencepiece
-    for token, index in vocabulary.items():
-        if index in added:
-            table[index] = b"" if added[index].special else token.encode()
-        else:
-            table[index] = spell(token)
-    return table
-
-
-def _is_byte_level(backend: Any) -> bool:
-    """Whether the vocabulary spells bytes as printable characters, as GPT-2 began to."""
-    return "ByteLevel" in repr(backend.decoder)
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """Character -> byte: printable Latin-1 stands for itself, the others for U+0100 and up, in order."""
-    printable = {*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)}
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(256 + n): byte for n, byte in enumerate(others)}
-
-
-_BYTES = _byte_alphabet()
-
-
-def _spell_byte_level(token: str) -> bytes:
-    try:
-        return bytes(_BYTES[character] for character in token)
-    except KeyError:
-        return token.encode()
-
-
-def _spell_sentencepiece(token: str) -> bytes:
-    """``<0x0A>`` is a byte, the low block a space, everything else itself."""
-    if len(token) == 6 and token.startswith("<0x") and token.endswith(">"):
-        return bytes([int(token[3:5], 16)])
-    return token.replace("\u2581", " ").encode()

@@ -3,7 +3,8 @@
 Every token passes detokenizer and stop strings here, and here it is decided that the text is
 over: a stop string beats the end-of-sequence token, which beats the length. Stop strings are not
 looked for before ``min_tokens`` tokens. The end-of-sequence token that ends a text is no part of
-it and is not counted. This module refuses to know memory, steps and clocks.
+it and is not counted. A token's info is told with the first of its text; of tokens whose text is
+never shown, those of a stop string, none is. This module refuses to know memory, steps and clocks.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Set
 
 from app.engine.detokenizer import Detokenizer
-from app.engine.stops import StopScanner
 from app.generation import FinishReason, TokenInfo
+from app.stops import StopScanner
 
 
 class Transcript:
@@ -40,7 +41,10 @@ class Transcript:
         self.finish: FinishReason | None = None
         self._text = ""
         self._untold_tokens = 0
-        self._untold_info: list[TokenInfo] = []
+        #: (where in the text the token begins, its info); characters are counted as made, and as shown.
+        self._untold_info: list[tuple[int, TokenInfo]] = []
+        self._num_made = 0
+        self._num_shown = 0
 
     @property
     def matched_stop(self) -> str | None:
@@ -61,7 +65,7 @@ class Transcript:
         self.num_tokens += 1
         self._untold_tokens += 1
         if info is not None:
-            self._untold_info.append(info)
+            self._untold_info.append((self._num_made, info))
         self._show(self._detokenizer.push(data))
         if self.matched_stop is not None:
             self.finish = "stop"
@@ -74,7 +78,7 @@ class Transcript:
         if self.matched_stop is not None:
             self.finish = "stop"
             return
-        self._text += self._stops.flush()
+        self._append(self._stops.flush())
         self.finish = reason
 
     def piece(self) -> tuple[str, int, list[TokenInfo]] | None:
@@ -86,13 +90,26 @@ class Transcript:
         """
         if not self._text and not (self.finish is not None and self._untold_tokens):
             return None
-        told = (self._text, self._untold_tokens, self._untold_info)
-        self._text, self._untold_tokens, self._untold_info = "", 0, []
+        told = (self._text, self._untold_tokens, self._take_info())
+        self._text, self._untold_tokens = "", 0
         return told
 
     # Private
 
     def _show(self, text: str) -> None:
+        self._num_made += len(text)
         if self.num_tokens >= self.min_tokens:
             text = self._stops.push(text)
+        self._append(text)
+
+    def _append(self, text: str) -> None:
         self._text += text
+        self._num_shown += len(text)
+
+    def _take_info(self) -> list[TokenInfo]:
+        """The infos of all tokens whose text has begun to be shown; at a natural end of all."""
+        natural = self.finish is not None and self.matched_stop is None
+        num_told = sum(natural or begin < self._num_shown for begin, _ in self._untold_info)
+        told = [info for _, info in self._untold_info[:num_told]]
+        del self._untold_info[:num_told]
+        return told

@@ -14,7 +14,8 @@ from typing import Any
 
 from app.intake.fields import Fields
 from app.intake.prompt import check_size
-from app.intake.vendor import check_model, content_text, read_messages, read_sampling, refuse
+from app.intake.sampling import read_sampling
+from app.intake.vendor import check_model, content_text, read_messages, refuse
 from app.prompt import Message, Prompt, Role
 from app.settings import Settings
 

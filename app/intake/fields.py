@@ -19,6 +19,8 @@ S = TypeVar("S", bound=str)
 
 #: Most characters of somebody else's text that an error message repeats.
 _SHOWN_CHARS = 60
+#: Longest object that a query may spell.
+_MAX_NESTED_CHARS = 1000
 
 
 def parse_json(data: bytes | str) -> Any:
@@ -185,6 +187,15 @@ def typed(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return text if isinstance(value, str | list | dict) else value
+
+
+def nested(text: str) -> Any:
+    """A query's ``{"latency_ms":80}`` as the object that it spells; anything else stays a string."""
+    try:
+        value = json.loads(text) if len(text) <= _MAX_NESTED_CHARS else None
+    except (ValueError, RecursionError):
+        return text
+    return value if isinstance(value, dict) else text
 
 
 # Private

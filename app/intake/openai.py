@@ -18,7 +18,8 @@ import msgspec
 
 from app.errors import BadRequest
 from app.intake.fields import Fields
-from app.intake.vendor import check_model, read_messages, read_sampling, refuse
+from app.intake.sampling import read_sampling
+from app.intake.vendor import check_model, read_messages, refuse
 from app.prompt import Prompt, Role, Sampling
 from app.settings import Settings
 
@@ -110,7 +111,7 @@ def _asked(
         stop=fields.strings("stop", settings.max_stop_strings, settings.max_stop_chars),
         ignore_eos=fields.boolean("ignore_eos", False),
     )
-    sampling = read_sampling(fields, max_temperature=2.0, logprobs=logprobs)
+    sampling = read_sampling(fields, logprobs=logprobs)
     stream = fields.boolean("stream", False)
     include_usage = _include_usage(fields, stream)
     n = fields.integer("n", 1, settings.max_choices, 1)

@@ -11,15 +11,18 @@ from collections.abc import Sequence
 
 from app.errors import BadRequest
 from app.intake.fields import Fields
+from app.intake.sampling import MAX_SEED, read_sampling
 from app.prompt import Message, Prompt, Role, Sampling
 from app.settings import Settings
 
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant")
-#: As many as OpenAI allows; each of them is a token id and its bias.
-_MAX_BIASES = 300
-_MAX_TOKEN_ID = 2**31 - 1
-_MAX_SEED = 2**63 - 1
 MAX_LOGPROBS = 20
+#: All that read_prompt reads: who names a recording instead may give none of them.
+PROMPT_FIELDS = (
+    "messages", "max_tokens", "min_tokens", "temperature", "top_p", "top_k", "min_p", "seed", "stop",
+    "ignore_eos", "continue_last", "repetition_penalty", "presence_penalty", "frequency_penalty",
+    "logit_bias", "logprobs", "tokens_per_second",
+)  # fmt: skip
 
 
 def read_prompt(fields: Fields, settings: Settings, id: str) -> Prompt:
@@ -44,7 +47,7 @@ def read_question(fields: Fields, settings: Settings, id: str) -> Prompt:
         sampling=Sampling(
             temperature=fields.number("temperature", 0, 2, settings.default_temperature),
             top_p=settings.default_top_p,
-            seed=fields.integer("seed", 0, _MAX_SEED, None),
+            seed=fields.integer("seed", 0, MAX_SEED, None),
         ),
         max_tokens=_read_max_tokens(fields, settings),
         ignore_eos=fields.boolean("ignore_eos", False),
@@ -85,7 +88,12 @@ def _read_rest(
         id=id,
         messages=messages,
         continue_last=continue_last,
-        sampling=_read_sampling(fields, settings),
+        sampling=read_sampling(
+            fields,
+            temperature=settings.default_temperature,
+            top_p=settings.default_top_p,
+            logprobs=fields.integer("logprobs", 0, MAX_LOGPROBS, None),
+        ),
         max_tokens=max_tokens,
         min_tokens=fields.integer("min_tokens", 0, max_tokens, 0),
         stop=fields.strings("stop", settings.max_stop_strings, settings.max_stop_chars),
@@ -97,33 +105,3 @@ def _read_rest(
 def _read_max_tokens(fields: Fields, settings: Settings) -> int:
     longest = settings.max_output_tokens
     return fields.integer("max_tokens", 1, longest, min(settings.default_output_tokens, longest))
-
-
-def _read_sampling(fields: Fields, settings: Settings) -> Sampling:
-    return Sampling(
-        temperature=fields.number("temperature", 0, 2, settings.default_temperature),
-        top_p=fields.number("top_p", 0, 1, settings.default_top_p),
-        top_k=fields.integer("top_k", 0, 1_000_000, 0),
-        min_p=fields.number("min_p", 0, 1, 0.0),
-        seed=fields.integer("seed", 0, _MAX_SEED, None),
-        repetition_penalty=fields.number("repetition_penalty", 0.1, 10, 1.0),
-        presence_penalty=fields.number("presence_penalty", -2, 2, 0.0),
-        frequency_penalty=fields.number("frequency_penalty", -2, 2, 0.0),
-        logit_bias=_read_logit_bias(fields),
-        logprobs=fields.integer("logprobs", 0, MAX_LOGPROBS, None),
-    )
-
-
-def _read_logit_bias(fields: Fields) -> dict[int, float]:
-    value = fields.raw("logit_bias")
-    if value is None:
-        return {}
-    biases = Fields(value, fields.path("logit_bias"))
-    if len(value) > _MAX_BIASES:
-        raise fields.wrong("logit_bias", f"has {len(value)} tokens; the limit is {_MAX_BIASES}")
-    read: dict[int, float] = {}
-    for name in value:
-        if not (name.isascii() and name.isdigit() and len(name) <= 10 and int(name) <= _MAX_TOKEN_ID):
-            raise fields.wrong("logit_bias", f"must have token ids as names, not {ascii(name)[:40]}")
-        read[int(name)] = biases.number(name, -100, 100, 0.0)
-    return read

@@ -1,4 +1,4 @@
-"""What the two vendors' dialects have in common: text in parts, sampling, model names. Pure.
+"""What the two vendors' dialects have in common: text in parts, model names. Pure.
 
 Both write a message's content as a string or as a list of typed parts. Text parts are taken, all
 other kinds are refused by name, since an answer that silently ignored an image would be wrong. It
@@ -13,14 +13,9 @@ from typing import Any
 from app.errors import NotFound
 from app.intake.fields import Fields
 from app.intake.prompt import check_size
-from app.prompt import Message, Role, Sampling
+from app.prompt import Message, Role
 from app.settings import Settings
 
-#: Seeds of further choices count on from the asked one, and stay below what 64 bits hold.
-_MAX_SEED = 2**63 - 1 - 2**32
-_MAX_TOP_K = 1_000_000
-_MAX_TOKEN_ID = 2**31 - 1
-_MAX_BIASES = 300
 #: A message in parts rarely has more than one; this many fit into any body we take.
 _MAX_PARTS = 1024
 
@@ -64,22 +59,6 @@ def content_text(fields: Fields, name: str) -> str:
     return "".join(_part(part) for part in fields.objects(name, _MAX_PARTS))
 
 
-def read_sampling(fields: Fields, *, max_temperature: float, logprobs: int | None = None) -> Sampling:
-    """How tokens are drawn, with the vendors' default of temperature 1; also vLLM's extras."""
-    return Sampling(
-        temperature=fields.number("temperature", 0.0, max_temperature, 1.0),
-        top_p=fields.number("top_p", 0.0, 1.0, 1.0),
-        top_k=max(0, fields.integer("top_k", -1, _MAX_TOP_K, 0)),
-        min_p=fields.number("min_p", 0.0, 1.0, 0.0),
-        seed=fields.integer("seed", 0, _MAX_SEED, None),
-        repetition_penalty=fields.number("repetition_penalty", 0.1, 10.0, 1.0),
-        presence_penalty=fields.number("presence_penalty", -2.0, 2.0, 0.0),
-        frequency_penalty=fields.number("frequency_penalty", -2.0, 2.0, 0.0),
-        logit_bias=_logit_bias(fields),
-        logprobs=logprobs,
-    )
-
-
 # Private
 
 
@@ -95,16 +74,3 @@ def _part(fields: Fields) -> str:
     if kind != "text":
         raise fields.wrong("type", f"is {kind[:40]!r}; only 'text' is supported here")
     return fields.string("text")
-
-
-def _logit_bias(fields: Fields) -> dict[int, float]:
-    value = fields.raw("logit_bias")
-    if value is None:
-        return {}
-    biases = Fields(value, fields.path("logit_bias"))
-    if len(value) > _MAX_BIASES:
-        raise fields.wrong("logit_bias", f"has {len(value)} tokens; the limit is {_MAX_BIASES}")
-    for token in value:
-        if not (token.isascii() and token.isdecimal() and len(token) <= 10 and int(token) <= _MAX_TOKEN_ID):
-            raise fields.wrong("logit_bias", "must have the numbers of tokens as its keys")
-    return {int(token): biases.number(token, -100.0, 100.0, 0.0) for token in value}

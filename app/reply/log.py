@@ -79,6 +79,15 @@ class Reply:
         """All text so far."""
         return "".join(d.text for d in self.deltas)
 
+    def now_t(self) -> float:
+        """Now, as the events' ``t`` would say it: milliseconds since the request was received."""
+        return self._t(self._now_ns())
+
+    @property
+    def engine(self) -> Engine:
+        """What generates it: the server's own engine, or a recording's player."""
+        return self._engine
+
     @property
     def running(self) -> bool:
         return self.end is None

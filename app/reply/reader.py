@@ -6,7 +6,11 @@ the log. It refuses to know wires and what happens to the generation: it only sa
 
 Progress. With ``acks`` a delta counts as read when ``acknowledge`` says so; without, when the next
 event is asked for, since then the transport has taken the last one. What the pacer holds back
-counts as read: it waits for more tokens, not for the reader.
+counts as read: it waits for more tokens, not for the reader. The same is so for what a simulated
+proxy on the way holds back, of which ``hold_back`` tells.
+
+``whole`` is exactly one delta, also where the reply has no text: whoever waits for it need not
+know that it may not come.
 """
 
 from __future__ import annotations
@@ -39,6 +43,8 @@ class Reader:
         self._unread: deque[tuple[int, int]] = deque()
         self._consumed_tokens = 0
         self._unread_tokens = 0
+        self._held_tokens = 0
+        self._has_released = False
         #: Events of the log before this place have been taken.
         self._place = 0
         self._after = after
@@ -51,7 +57,7 @@ class Reader:
     @property
     def read_tokens(self) -> int:
         """How many of the reply's tokens are behind this reader."""
-        return self._consumed_tokens - self._unread_tokens
+        return self._consumed_tokens - self._unread_tokens + self._held_tokens
 
     def acknowledge(self, seq: int) -> None:
         """The far end has everything up to delta ``seq``."""
@@ -59,6 +65,12 @@ class Reader:
         while self._unread and self._unread[0][0] <= seq:
             self._unread_tokens -= self._unread.popleft()[1]
         if self._unread_tokens != before:
+            self._report()
+
+    def hold_back(self, tokens: int) -> None:
+        """So many of the tokens handed out, the last ones, wait on their way for more text to come."""
+        if tokens != self._held_tokens:
+            self._held_tokens = tokens
             self._report()
 
     def give_up(self, why: str) -> None:
@@ -119,16 +131,22 @@ class Reader:
     def _pass(self, event: AnyEvent) -> None:
         if isinstance(event, Delta):
             self._consumed_tokens += event.tokens
-            self._release(self._pacer.push(event))
+            self._release(self._pacer.push(event), event.t)
             return
         if isinstance(event, Started):
             event = msgspec.structs.replace(event, recovered=self._recovered)
         elif isinstance(event, Done | Error):
-            self._release(self._pacer.flush())
+            self._release(self._pacer.flush(), event.t)
+            if isinstance(event, Done) and self.pace == "whole" and not self._has_released:
+                self._release([Delta(event.reply, event.seq, "", 0, event.t)])
         self._ready.append(event)
 
-    def _release(self, deltas: list[Delta]) -> None:
+    def _release(self, deltas: list[Delta], t: float | None = None) -> None:
         for delta in deltas:
+            if not self._has_released and t is not None and t > delta.t:
+                # What the pace cost the first word is told once; further stamps would only be weight.
+                delta = msgspec.structs.replace(delta, released=t)
+            self._has_released = True
             self._unread_tokens += delta.tokens
             self._ready.append(delta)
 

@@ -30,6 +30,8 @@ class Replies:
     ) -> None:
         self.engine = engine
         self.draining = False
+        #: Set when the drain is over: whoever keeps connections open says goodbye on them.
+        self.drained = asyncio.Event()
         #: Called for every event of every reply: the meters listen here.
         self.on_event: Callable[[Reply, AnyEvent], None] = lambda reply, event: None
         self._settings = settings
@@ -47,15 +49,18 @@ class Replies:
         resumable: bool = True,
         await_readers: int = 0,
         slow_policy: SlowPolicy | None = None,
+        engine: Engine | None = None,
     ) -> Reply:
         """Start a reply, or find the one that this ``client_id`` has started with the same prompt.
 
         With another prompt it starts a new one: people who never met choose the same short ids.
+        ``engine`` generates it, a recording's player for example; None: the server's own.
         Attach a reader before awaiting anything: what nobody reads is not waited for. Raises
         Overloaded, EngineLoading, EngineLost or ServerShutdown; nothing has been started then.
         """
         known = self._by_client_id.get(client_id) if client_id is not None else None
-        if known is not None and _same_work(known.prompt, prompt):
+        engine = engine or self.engine
+        if known is not None and known.engine is engine and _same_work(known.prompt, prompt):
             return known
         self._make_room()
         policy = slow_policy or self._settings.slow_policy
@@ -67,7 +72,7 @@ class Replies:
             policy,  # type: ignore[arg-type]  # settings have checked it
         )
         prompt = _with_grant(prompt, delivery)
-        reply = Reply(prompt, self.engine, delivery, self._now_ns, client_id=client_id, on_event=self._tell)
+        reply = Reply(prompt, engine, delivery, self._now_ns, client_id=client_id, on_event=self._tell)
         reply.on_readers = self._readers_changed
         if await_readers > 1:
             self._hold(reply, await_readers)
@@ -114,6 +119,7 @@ class Replies:
                 break
         for reply in self.running():
             reply.abort(ServerShutdown("The server is shutting down; the text so far is kept."))
+        self.drained.set()
 
     # Private
 

@@ -18,11 +18,14 @@ from starlette.types import Message, Receive, Scope, Send
 
 from app.errors import FirstwordError, from_code
 from app.events import Delta, Done, Error
+from app.reply.link import LinkPlan
 from app.reply.reader import Reader
 from app.settings import Settings
 from app.transports import framing
+from app.transports.crossing import Crossing
 from app.transports.framing import Frames
 from app.transports.outlet import ConnectionGone, Outlet, Stalled, unless_gone
+from app.transports.reading import Reading
 from app.transports.wire import wire_of
 
 #: For everything that is streamed: proxies must neither keep, nor change, nor collect it.
@@ -42,8 +45,11 @@ async def disconnected(receive: Receive) -> None:
 class StreamedAnswer:
     """The reader's events as frames, each as soon as it is there. Raises what refuses the prompt."""
 
-    def __init__(self, reader: Reader, frames: Frames, settings: Settings, headers: dict[str, str]) -> None:
+    def __init__(
+        self, reader: Reader, how: Reading, frames: Frames, settings: Settings, headers: dict[str, str]
+    ) -> None:
         self._reader = reader
+        self._how = how
         self._frames = frames
         self._settings = settings
         charset = "" if frames.media_type == framing.NDJSON else "; charset=utf-8"
@@ -73,12 +79,12 @@ class StreamedAnswer:
         reply = self._reader.reply
         await reply.opened()
         await outlet.write(start_message(200, self._headers))
+        crossing = Crossing(self._reader, self._how, self._frames.on)
         watchers = [asyncio.ensure_future(outlet.abort_if_slow(reply))]
         if not isinstance(self._frames, framing.PlainFrames):
             watchers.append(asyncio.ensure_future(outlet.beat(self._settings.heartbeat_s, self._ping)))
         try:
-            async for event in self._reader:
-                frame = self._frames.on(event)
+            async for event, frame in crossing:
                 if frame:
                     await outlet.write(body_message(frame))
                 if isinstance(event, Error) and isinstance(self._frames, framing.PlainFrames):
@@ -86,6 +92,7 @@ class StreamedAnswer:
             await outlet.write(body_message(b"", more=False))
             return False
         finally:
+            crossing.close()
             for watcher in watchers:
                 watcher.cancel()
             await asyncio.gather(*watchers, return_exceptions=True)
@@ -98,23 +105,33 @@ class StreamedAnswer:
 class WholeAnswer:
     """One response when the reply is over. Raises what refuses the prompt and what ended it early."""
 
-    def __init__(self, reader: Reader, respond: Callable[[str, Done], Response]) -> None:
+    def __init__(self, reader: Reader, how: Reading, respond: Callable[[str, Done], Response]) -> None:
         self._reader = reader
+        self._how = how
         self._respond = respond
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            text, end = await unless_gone(self._collect(), disconnected(receive))
+            response = await unless_gone(self._make(), disconnected(receive))
         except ConnectionGone:
             return
         finally:
             self._reader.close()
-        if isinstance(end, Done):
-            await self._respond(text, end)(scope, receive, send)
-        else:
-            raise from_code(end.code, end.message, end.param)
+        await response(scope, receive, send)
 
     # Private
+
+    async def _make(self) -> Response:
+        text, end = await self._collect()
+        if isinstance(end, Error):
+            raise from_code(end.code, end.message, end.param)
+        response = self._respond(text, end)
+        if self._how.link is not None and end.finish_reason != "cancelled":
+            # One body, one frame: its way is all that a link can add.
+            now_ms = asyncio.get_running_loop().time() * 1000
+            (at_ms,) = LinkPlan(self._how.link).send(len(response.body), now_ms, last=True)
+            await asyncio.sleep((at_ms - now_ms) / 1000)
+        return response
 
     async def _collect(self) -> tuple[str, Done | Error]:
         texts: list[str] = []

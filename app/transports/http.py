@@ -1,6 +1,8 @@
 """Our own HTTP routes: replies over SSE, NDJSON, plain text and JSON; the lesson's two endpoints.
 
-    POST   /api/replies         start (or find) a reply; Accept chooses the wire, JSON by default
+    POST   /api/replies         start (or find) a reply; Accept chooses the wire, JSON by default;
+                                with "poll": true it only says which reply that is
+    GET    /api/replies/{id}/poll  what is new behind ?after=, at once
     GET    /api/replies/{id}    read one from the beginning, or behind Last-Event-ID or ?after=
     DELETE /api/replies/{id}    stop it, from wherever
     GET|POST /generate-stream   chunked plain text      } a disconnect stops these:
@@ -12,6 +14,8 @@ It refuses to know how answers are written (answer, framing) and what a prompt m
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -20,17 +24,19 @@ from starlette.types import ASGIApp
 
 from app.errors import BadRequest, TooLarge
 from app.events import Done
-from app.intake.fields import Fields, from_query, parse_json, typed
+from app.intake.fields import Fields, from_query, nested, parse_json, typed
 from app.reply.log import Reply
 from app.reply.registry import Replies
 from app.settings import Settings
 from app.transports import framing, reading
 from app.transports.answer import StreamedAnswer, WholeAnswer
+from app.transports.crossing import attach
+from app.transports.polling import Pollers
 from app.transports.reading import Reading, Start
 
 _OFFERS = (framing.JSON, framing.SSE, framing.NDJSON, framing.PLAIN)
-_LESSON_KINDS = dict.fromkeys(("max_tokens", "temperature", "seed", "ignore_eos"), typed)
-_READ_KINDS = {"after": typed}
+_LESSON_KINDS = {**dict.fromkeys(("max_tokens", "temperature", "seed", "ignore_eos"), typed), "link": nested}
+_READ_KINDS = {"after": typed, "link": nested}
 
 
 class HttpWires:
@@ -39,30 +45,43 @@ class HttpWires:
     def __init__(self, replies: Replies, settings: Settings) -> None:
         self._replies = replies
         self._settings = settings
+        self._pollers = Pollers(settings.stall_s, settings.max_replies)
 
     async def start(self, request: Request) -> ASGIApp:
         """POST /api/replies."""
         fields = Fields(await read_json(request, self._settings.max_body_bytes))
+        polls = fields.boolean("poll", False)
         start = reading.read_start(fields, self._settings)
         reply = self._begin(start, resumable=True)
+        if polls:
+            name = self._pollers.open(reply, start.reading)
+            return _json({"reply": reply.id, "poller": name}, {"x-reply-id": reply.id}, status=202)
         return self._answer(reply, _wanted(request), start.reading)
 
     async def read(self, request: Request) -> ASGIApp:
         """GET /api/replies/{id}."""
         reply = self._replies.get(request.path_params["id"])
         fields = from_query(request.query_params.multi_items(), _READ_KINDS)
-        pace, after = reading.read_pace(fields), reading.read_after(fields)
+        how = reading.read_place(fields)
         fields.refuse_others()
         last_id = request.headers.get("last-event-id")
         if last_id:
             place = framing.parse_last_event_id(last_id)
             if place is None:
                 raise BadRequest("Last-Event-ID is none of ours", param="Last-Event-ID")
-            after, heard_end = place
-            if heard_end:
+            how = replace(how, after=place[0])
+            if place[1]:
                 # The one answer that keeps an EventSource from coming back again and again.
                 return Response(status_code=204)
-        return self._answer(reply, _wanted(request), Reading(pace, after))
+        return self._answer(reply, _wanted(request), how)
+
+    async def poll(self, request: Request) -> Response:
+        """GET /api/replies/{id}/poll."""
+        reply = self._replies.get(request.path_params["id"])
+        fields = from_query(request.query_params.multi_items(), _READ_KINDS)
+        how, name = reading.read_place(fields), fields.text("poller", None, reading.MAX_ID_CHARS)
+        fields.refuse_others()
+        return _json({"events": await self._pollers.poll(reply, how, name)}, {})
 
     async def stop(self, request: Request) -> Response:
         """DELETE /api/replies/{id}."""
@@ -95,14 +114,17 @@ class HttpWires:
             resumable=resumable,
             await_readers=start.await_readers,
             slow_policy=start.slow_policy,
+            engine=start.engine,
         )
 
     def _answer(self, reply: Reply, media_type: str, how: Reading) -> ASGIApp:
         headers = {"x-reply-id": reply.id}
         if media_type == framing.JSON:
-            return WholeAnswer(reply.attach("whole"), lambda text, done: _whole(text, done, headers))
+            return WholeAnswer(reply.attach("whole"), how, lambda text, done: _whole(text, done, headers))
+        # There is no way back on these wires: what the socket took is all we hear.
+        how = replace(how, acks=False)
         frames = framing.frames(media_type, how.after)
-        return StreamedAnswer(reply.attach(how.pace, after=how.after), frames, self._settings, headers)
+        return StreamedAnswer(attach(reply, how), how, frames, self._settings, headers)
 
 
 def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
@@ -112,6 +134,7 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
         _route("/api/replies", wires.start, "POST"),
         _route("/api/replies/{id}", wires.read, "GET"),
         _route("/api/replies/{id}", wires.stop, "DELETE"),
+        _route("/api/replies/{id}/poll", wires.poll, "GET"),
         _route("/generate-stream", wires.generate_stream, "GET", "POST"),
         _route("/generate-full", wires.generate_full, "GET", "POST"),
     ]
@@ -149,8 +172,13 @@ def _wanted(request: Request) -> str:
 
 
 def _whole(text: str, done: Done, headers: dict[str, str]) -> Response:
+    return _json(framing.whole(text, done), headers)
+
+
+def _json(value: Any, headers: dict[str, str], status: int = 200) -> Response:
     return Response(
-        framing.json_bytes(framing.whole(text, done)),
+        framing.json_bytes(value),
+        status,
         media_type=framing.JSON,
         headers={"cache-control": "no-store", "x-content-type-options": "nosniff", **headers},
     )

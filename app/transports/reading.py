@@ -11,10 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import get_args
 
+from app.generation import Engine
 from app.intake.fields import Fields
-from app.intake.prompt import read_prompt, read_question
+from app.intake.prompt import PROMPT_FIELDS, read_prompt, read_question
 from app.prompt import Prompt
+from app.replay.library import shipped
+from app.replay.player import Player
 from app.reply.flow import SlowPolicy
+from app.reply.link import DEFAULT_STALL_MS, Link
 from app.reply.pace import PACES, Pace
 from app.settings import Settings
 
@@ -22,6 +26,8 @@ from app.settings import Settings
 MAX_ID_CHARS = 128
 _POLICIES: tuple[SlowPolicy, ...] = get_args(SlowPolicy)
 _MAX_SEQ = 2**53
+#: As much as a careless proxy collects.
+MAX_FLUSH_BYTES = 65_536
 #: A fair race has two; a classroom joins by other means.
 _MAX_AWAITED = 16
 
@@ -33,6 +39,8 @@ class Reading:
     pace: Pace = "token"
     after: int = 0
     acks: bool = False
+    #: A simulated network on its way; None: nothing but the real one.
+    link: Link | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ class Start:
     id: str | None = None
     await_readers: int = 0
     slow_policy: SlowPolicy | None = None
+    #: What generates it, where it is not the server's own engine: a recording's player.
+    engine: Engine | None = None
 
 
 def new_reply_id() -> str:
@@ -52,21 +62,36 @@ def new_reply_id() -> str:
 
 
 def read_start(fields: Fields, settings: Settings, new_id: Callable[[], str] = new_reply_id) -> Start:
-    """A ``start`` frame, or the body of ``POST /api/replies``. Raises BadRequest."""
+    """A ``start`` frame, or the body of ``POST /api/replies``. Raises BadRequest, NotFound."""
+    player = read_recording(fields)
     start = Start(
-        prompt=read_prompt(fields, settings, new_id()),
-        reading=Reading(pace=read_pace(fields), acks=fields.boolean("acks", False)),
+        prompt=player.prompt(new_id()) if player else read_prompt(fields, settings, new_id()),
+        reading=Reading(pace=read_pace(fields), acks=fields.boolean("acks", False), link=read_link(fields)),
         id=read_id(fields),
         await_readers=fields.integer("await_readers", 0, _MAX_AWAITED, 0),
         slow_policy=fields.choice("slow_policy", _POLICIES, None),
+        engine=player,
     )
     fields.refuse_others()
     return start
 
 
+def read_recording(fields: Fields) -> Player | None:
+    """The player of a shipped recording, when one is named instead of a prompt. Raises NotFound."""
+    id = fields.text("recording", None, MAX_ID_CHARS)
+    if id is None:
+        return None
+    for name in PROMPT_FIELDS:
+        if fields.has(name):
+            raise fields.wrong(name, "cannot be given together with recording, which has its own")
+    return shipped().player(id)
+
+
 def read_lesson(fields: Fields, settings: Settings, new_id: Callable[[], str] = new_reply_id) -> Start:
     """The query or body of ``/generate-stream`` and ``/generate-full``. Raises BadRequest."""
-    start = Start(read_question(fields, settings, new_id()), Reading(pace=read_pace(fields)))
+    start = Start(
+        read_question(fields, settings, new_id()), Reading(pace=read_pace(fields), link=read_link(fields))
+    )
     fields.refuse_others()
     return start
 
@@ -74,9 +99,14 @@ def read_lesson(fields: Fields, settings: Settings, new_id: Callable[[], str] = 
 def read_attach(fields: Fields) -> tuple[str, Reading]:
     """An ``attach`` frame: which reply, and how. Raises BadRequest."""
     reply = fields.string("reply", MAX_ID_CHARS)
-    reading = Reading(read_pace(fields), read_after(fields), fields.boolean("acks", False))
+    reading = Reading(read_pace(fields), read_after(fields), fields.boolean("acks", False), read_link(fields))
     fields.refuse_others()
     return reply, reading
+
+
+def read_place(fields: Fields) -> Reading:
+    """How a reply that is named by its address is read: the query of HTTP reads. Raises BadRequest."""
+    return Reading(read_pace(fields), read_after(fields), link=read_link(fields))
 
 
 def read_ack(fields: Fields) -> tuple[str, int]:
@@ -96,6 +126,25 @@ def read_pace(fields: Fields) -> Pace:
 def read_after(fields: Fields) -> int:
     """The last delta that the reader has."""
     return fields.integer("after", 0, _MAX_SEQ, 0)
+
+
+def read_link(fields: Fields) -> Link | None:
+    """A simulated network; see reply.link for what the fields mean."""
+    if not fields.has("link"):
+        return None
+    asked = Fields(fields.raw("link"), fields.path("link"))
+    link = Link(
+        latency_ms=asked.number("latency_ms", 0, 5000, 0.0),
+        jitter_ms=asked.number("jitter_ms", 0, 2000, 0.0),
+        kbps=asked.number("kbps", 1, 100_000, None),
+        loss_percent=asked.number("loss_percent", 0, 50, 0.0),
+        stall_ms=asked.number("stall_ms", 0, 5000, DEFAULT_STALL_MS),
+        flush_bytes=asked.integer("flush_bytes", 1, MAX_FLUSH_BYTES, None),
+        flush_ms=asked.number("flush_ms", 1, 30_000, None),
+        seed=asked.integer("seed", 0, _MAX_SEQ, 0),
+    )
+    asked.refuse_others()
+    return link
 
 
 def read_id(fields: Fields) -> str | None:

@@ -8,25 +8,28 @@ says (websocket) and how frames look.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 from app.errors import Overloaded
 from app.events import AnyEvent
 from app.reply.log import Reply
 from app.reply.reader import Reader
+from app.transports.crossing import Crossing, attach
 from app.transports.outlet import Outlet
 from app.transports.reading import Reading
 
 
 class Shelf:
-    """``send`` writes one event. ``tasks`` is set by the session before anything is attached."""
+    """``frame`` words one event. ``tasks`` is set by the session before anything is attached."""
 
-    def __init__(self, send: Callable[[AnyEvent], Awaitable[None]], outlet: Outlet, limit: int) -> None:
+    def __init__(self, frame: Callable[[AnyEvent], str], outlet: Outlet, limit: int) -> None:
         self.tasks: asyncio.TaskGroup
-        self._send = send
+        self._frame = frame
         self._outlet = outlet
         self._limit = limit
         self._readers: dict[str, Reader] = {}
+        self._empty = asyncio.Event()
+        self._empty.set()
 
     def has(self, reply: Reply) -> bool:
         """Whether the reply is being read here."""
@@ -40,18 +43,23 @@ class Shelf:
     def attach(self, reply: Reply, how: Reading) -> None:
         """Read a reply from now on."""
         before = self._readers.pop(reply.id, None)
-        reader = reply.attach(how.pace, after=how.after, acks=how.acks)
+        reader = attach(reply, how)
         self._readers[reply.id] = reader
+        self._empty.clear()
         # Only now: a moment without any reader would look like everybody had left.
         if before is not None:
             before.close()
-        self.tasks.create_task(self._write(reader))
+        self.tasks.create_task(self._write(reader, how))
 
     def acknowledge(self, id: str, seq: int) -> None:
         """The client has everything up to delta ``seq``; an ack may cross the reply's end on its way."""
         reader = self._readers.get(id)
         if reader is not None:
             reader.acknowledge(seq)
+
+    async def emptied(self) -> None:
+        """Wait until nothing is being read."""
+        await self._empty.wait()
 
     def clear(self) -> None:
         """Give all cursors up; tasks that were cancelled before they began have closed nothing."""
@@ -60,18 +68,22 @@ class Shelf:
 
     # Private
 
-    async def _write(self, reader: Reader) -> None:
+    async def _write(self, reader: Reader, how: Reading) -> None:
         """One reply's events, one after the other, until its end."""
-        watcher = asyncio.ensure_future(self._abort_if_stuck(reader))
+        watcher = asyncio.ensure_future(self._abort_if_stuck(reader, how))
+        crossing = Crossing(reader, how, self._frame)
         try:
-            async for event in reader:
-                await self._send(event)
+            async for _, frame in crossing:
+                await self._outlet.write(frame)
         finally:
+            crossing.close()
             watcher.cancel()
             await asyncio.gather(watcher, return_exceptions=True)
             self._leave(reader)
             if self._readers.get(reader.reply.id) is reader:
                 del self._readers[reader.reply.id]
+            if not self._readers:
+                self._empty.set()
 
     def _leave(self, reader: Reader) -> None:
         if self._outlet.stalled:
@@ -79,7 +91,8 @@ class Shelf:
         else:
             reader.close()
 
-    async def _abort_if_stuck(self, reader: Reader) -> None:
-        # With acks a slow reader says nothing about the socket, which others may be reading.
-        if not reader.acks:
+    async def _abort_if_stuck(self, reader: Reader, how: Reading) -> None:
+        # With acks a slow reader says nothing about the socket, which others may be reading; with
+        # a slow link neither.
+        if not how.acks and how.link is None:
             await self._outlet.abort_if_slow(reader.reply)

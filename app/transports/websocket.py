@@ -15,7 +15,7 @@ from collections.abc import Callable
 from starlette.routing import BaseRoute, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.errors import BadRequest, FirstwordError, RateLimited
+from app.errors import BadRequest, FirstwordError, RateLimited, ServerShutdown
 from app.events import AnyEvent, Error, Pong
 from app.intake.fields import Fields, parse_json
 from app.reply.registry import Replies
@@ -54,7 +54,7 @@ class Session:
         self._answers: asyncio.Queue[AnyEvent] = asyncio.Queue(_MAX_ANSWERS)
         self._allowance = Allowance(settings.ws_messages_per_minute)
         self._refusals = 0
-        self._shelf = Shelf(self._send, self._outlet, settings.ws_replies)
+        self._shelf = Shelf(_frame, self._outlet, settings.ws_replies)
 
     async def run(self) -> None:
         """Serve the socket until the client is gone."""
@@ -64,6 +64,7 @@ class Session:
                 self._shelf.tasks = tasks
                 tasks.create_task(self._read())
                 tasks.create_task(self._answer())
+                tasks.create_task(self._say_goodbye())
                 tasks.create_task(self._outlet.beat(self._settings.heartbeat_s, self._ping))
         except* (ConnectionGone, WebSocketDisconnect):
             pass
@@ -103,9 +104,7 @@ class Session:
             case "ack":
                 self._shelf.acknowledge(*reading.read_ack(fields))
             case "ping":
-                echo = fields.number("t", -1e15, 1e15, None)
-                fields.refuse_others()
-                await self._answers.put(Pong(self._t(), echo))
+                await self._answers.put(self._pong(fields))
             case "start":
                 self._start(fields)
             case "attach":
@@ -118,6 +117,12 @@ class Session:
                 raise fields.wrong("type", "is missing")
             case _:
                 raise fields.wrong("type", "must be start, attach, stop, ack or ping")
+
+    def _pong(self, fields: Fields) -> Pong:
+        echo = fields.number("t", -1e15, 1e15, None)
+        id = fields.text("reply", None, reading.MAX_ID_CHARS)
+        fields.refuse_others()
+        return Pong(self._t() if id is None else self._replies.get(id).now_t(), echo, id)
 
     def _spend(self) -> None:
         if not self._allowance.take(self._now_ns()):
@@ -135,6 +140,7 @@ class Session:
             client_id=start.id,
             await_readers=start.await_readers,
             slow_policy=start.slow_policy,
+            engine=start.engine,
         )
         self._shelf.attach(reply, start.reading)
 
@@ -149,10 +155,13 @@ class Session:
 
     async def _answer(self) -> None:
         while True:
-            await self._send(await self._answers.get())
+            await self._outlet.write(_frame(await self._answers.get()))
 
-    async def _send(self, event: AnyEvent) -> None:
-        await self._outlet.write(framing.json_bytes(event).decode())
+    async def _say_goodbye(self) -> None:
+        """After a drain and the last frame: close with our own code; the server's own says less."""
+        await self._replies.drained.wait()
+        await self._shelf.emptied()
+        await self._close(ServerShutdown("The server is shutting down."))
 
     async def _close(self, error: FirstwordError) -> None:
         try:
@@ -163,7 +172,7 @@ class Session:
         raise ConnectionGone(error.message)
 
     def _ping(self) -> str:
-        return framing.json_bytes(framing.ping(self._t())).decode()
+        return _frame(framing.ping(self._t()))
 
     def _t(self) -> float:
         """Milliseconds since this socket was opened."""
@@ -180,6 +189,10 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
 
 
 # Private
+
+
+def _frame(event: AnyEvent) -> str:
+    return framing.json_bytes(event).decode()
 
 
 def _parse(text: str | None) -> Fields:

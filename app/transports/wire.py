@@ -43,6 +43,16 @@ class Wire:
         if self._transport is not None:
             self._transport.close()
 
+    def write(self, data: bytes) -> bool:
+        """Hand bytes to the connection as they are; False when it takes none.
+
+        Only for a protocol's own whole frames, and only while nothing is buffered.
+        """
+        if self._transport is None or self._transport.is_closing():
+            return False
+        self._transport.write(data)
+        return True
+
     @property
     def buffered_bytes(self) -> int:
         """What waits in our own memory to be taken by the kernel."""

@@ -32,7 +32,6 @@ from app.upstream.address import Patience, address_of
 from app.upstream.counting import count_tokens
 from app.upstream.probe import Served, look
 from app.upstream.relay import Relay
-from app.upstream.transcript import StopScanner
 
 log = logging.getLogger(__name__)
 
@@ -40,9 +39,7 @@ log = logging.getLogger(__name__)
 class UpstreamEngine:
     """Somebody else's engine as ours. Raises StartupError when the settings name no usable server.
 
-    ``settled`` is set after the first look, whatever it found. ``stop_scanner`` makes a scanner of
-    a prompt's stop strings; without one the upstream's own stopping is trusted, and servers that
-    send the stop string itself show it.
+    ``settled`` is set after the first look, whatever it found.
     """
 
     def __init__(
@@ -51,7 +48,6 @@ class UpstreamEngine:
         *,
         environ: Mapping[str, str] = os.environ,
         patience: Patience | None = None,
-        stop_scanner: Callable[[tuple[str, ...]], StopScanner] | None = None,
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
         self.settled = asyncio.Event()
@@ -59,7 +55,6 @@ class UpstreamEngine:
         self._address = address_of(settings, environ)
         self._wanted = settings.upstream_model
         self._patience = patience or Patience(silence_s=settings.upstream_silence_s)
-        self._stop_scanner = stop_scanner
         self._now_ns = now_ns
         # No more generations than replies can be kept, and a few connections for questions.
         self._max_flights = settings.max_replies
@@ -116,10 +111,7 @@ class UpstreamEngine:
             raise BadRequest(f"the sequence {prompt.id!r} is already running", param="id")
         if len(self._flights) >= self._max_flights:
             raise Overloaded(f"{self._max_flights} generations are in flight already")
-        scanner = self._stop_scanner(prompt.stop) if self._stop_scanner and prompt.stop else None
-        relay = Relay(
-            prompt, sink, client, self._address, served, self._patience, self._now_ns, scanner, self._lost
-        )
+        relay = Relay(prompt, sink, client, self._address, served, self._patience, self._now_ns, self._lost)
         task = asyncio.create_task(relay.run(), name=f"relay {prompt.id}")
         self._flights[prompt.id] = relay, task
         task.add_done_callback(partial(self._landed, relay))

@@ -24,7 +24,7 @@ from app.upstream.probe import Served
 from app.upstream.question import bounded_body
 from app.upstream.refusal import in_stream, refusal
 from app.upstream.sse_parser import EventTooLarge, SseEvent, SseParser
-from app.upstream.transcript import StopScanner, Transcript
+from app.upstream.transcript import Transcript
 
 log = logging.getLogger(__name__)
 
@@ -41,13 +41,12 @@ class Relay:
         served: Served,
         patience: Patience,
         now_ns: Callable[[], int],
-        scanner: StopScanner | None,
         unreachable: Callable[[str], None],
     ) -> None:
         self.prompt = prompt
         self.emit = emit
         self.flow = Flow(prompt.id, prompt.granted_tokens, prompt.tokens_per_second, emit, now_ns)
-        self._transcript = Transcript(prompt, scanner)
+        self._transcript = Transcript(prompt)
         self._client = client
         self._address = address
         self._served = served

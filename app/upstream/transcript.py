@@ -7,11 +7,10 @@ usage corrects the total. It refuses to know the wire, and when a piece may be g
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from app.errors import FirstwordError, UpstreamFailed
 from app.generation import Ended, FinishReason, Piece, TokenInfo
 from app.prompt import Prompt
+from app.stops import StopScanner
 from app.upstream.chunk import Chunk, Usage
 from app.upstream.refusal import in_stream
 
@@ -21,29 +20,23 @@ MAX_CHARS_A_TOKEN = 256
 _BAD_ENDINGS = frozenset({"abort", "error", "content_filter"})
 
 
-class StopScanner(Protocol):
-    """Cuts text at a stop string: TGI and transformers serve send the stop string itself."""
-
-    @property
-    def matched(self) -> str | None: ...
-    def push(self, text: str) -> str: ...
-    def flush(self) -> str: ...
-
-
 class Transcript:
     """One answer's account. At most one of ``finish`` and ``failure`` is set, once it is over."""
 
-    def __init__(self, prompt: Prompt, scanner: StopScanner | None) -> None:
+    def __init__(self, prompt: Prompt) -> None:
         self.finish: FinishReason | None = None
         self.failure: FirstwordError | None = None
         self._prompt = prompt
-        self._scanner = scanner
+        # TGI and transformers serve send the stop string itself.
+        self._scanner = StopScanner(prompt.stop)
         self._stop: str | None = None
         self._chars = 0
         # Counted, and of these not yet in a piece
         self._tokens = 0
         self._tokens_pending = 0
-        self._info_pending: list[TokenInfo] = []
+        #: With where in the text each begins: what a stop string cuts off is not told.
+        self._info_pending: list[tuple[int, TokenInfo]] = []
+        self._chars_shown = 0
         self._usage = Usage()
         # Arrival of the first and of the last text
         self._first_ns: int | None = None
@@ -52,7 +45,7 @@ class Transcript:
     @property
     def stopped_here(self) -> bool:
         """The scanner found a stop string: whatever the upstream still sends is not wanted."""
-        return self._scanner is not None and self._scanner.matched is not None
+        return self._scanner.matched is not None
 
     def take(self, chunk: Chunk, at_ns: int) -> str:
         """Note what came ``at_ns``; returns the text that may be shown for it, often none."""
@@ -65,15 +58,17 @@ class Transcript:
         elif chunk.finish in _BAD_ENDINGS:
             self.failure = UpstreamFailed(f"the upstream broke the answer off: {chunk.finish}")
         elif chunk.finish and self.finish is None:
-            shown += self._scanner.flush() if self._scanner is not None else ""
+            shown += self._scanner.flush()
             self.finish = "length" if chunk.finish == "length" else "stop"
             self._stop = chunk.stop
         return shown
 
     def piece(self, text: str, at_ns: int) -> Piece:
-        """``text`` with all tokens that no piece carried so far."""
+        """``text`` with all tokens that no piece carried so far, and the infos of those in the text."""
         tokens, self._tokens_pending = self._tokens_pending, 0
-        info, self._info_pending = self._info_pending, []
+        self._chars_shown += len(text)
+        info = [info for begin, info in self._info_pending if begin < self._chars_shown]
+        del self._info_pending[: len(info)]
         return Piece(self._prompt.id, text, tokens, at_ns, info)
 
     def ended(self, reason: FinishReason, now_ns: int, begun_ns: int | None, paused_ns: int) -> Ended:
@@ -100,7 +95,10 @@ class Transcript:
         self._usage = chunk.usage or self._usage
         self._tokens += max(new, 0)
         self._tokens_pending += max(new, 0)
-        self._info_pending += chunk.info
+        begin = self._chars
+        for info in chunk.info:
+            self._info_pending.append((begin, info))
+            begin += sum(byte & 0xC0 != 0x80 for byte in info.data)
 
     def _text(self, text: str, at_ns: int) -> str:
         self._first_ns = at_ns if self._first_ns is None else self._first_ns
@@ -112,8 +110,6 @@ class Transcript:
                 f"the upstream sent more than {most} characters for {self._prompt.max_tokens} tokens"
             )
             return ""
-        if self._scanner is None:
-            return text
         shown = self._scanner.push(text)
         if self._scanner.matched is not None:
             self.finish, self._stop = "stop", self._scanner.matched

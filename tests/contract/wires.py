@@ -71,6 +71,26 @@ async def resumed(s: Running, asked: Asked) -> Answer:
         return _of_events(await ws.hear_until("done"))
 
 
+async def polling(s: Running, asked: Asked) -> Answer:
+    async with httpx.AsyncClient(base_url=s.url, timeout=30) as c:
+        started = await c.post("/api/replies", json=_body(asked) | {"poll": True})
+        path, after = f"/api/replies/{started.json()['reply']}/poll", 0
+        events: list[dict[str, Any]] = []
+        while not events or events[-1]["type"] != "done":
+            for event in (await c.get(path, params={"after": after})).json()["events"]:
+                events.append(event)
+                after = event.get("seq", after)
+        return _of_events(events)
+
+
+async def over_a_link(s: Running, asked: Asked) -> Answer:
+    """A WebSocket with everything on its way that a link can put there."""
+    link = {"latency_ms": 2, "jitter_ms": 3, "kbps": 20_000, "loss_percent": 5, "stall_ms": 5, "flush_ms": 2}
+    async with talk(s.ws) as ws:
+        await ws.start("far", **_body(asked), link=link)
+        return _of_events(await ws.hear_until("done"))
+
+
 async def generate_stream(s: Running, asked: Asked) -> Answer:
     return Answer((await _lesson(s, "/generate-stream", asked)).content.decode())
 
@@ -86,6 +106,8 @@ WIRES: dict[str, Wire] = {
     "plain": plain,
     "whole": whole,
     "resumed": resumed,
+    "polling": polling,
+    "over a link": over_a_link,
 }
 #: They take no stop strings.
 LESSON_WIRES: dict[str, Wire] = {"generate-stream": generate_stream, "generate-full": generate_full}

@@ -113,3 +113,48 @@ def test_pieces_add_up_to_the_text_before_the_stop_and_to_all_tokens(
     else:
         assert whole.startswith(text + transcript.matched_stop)
     assert all(text for text, _ in pieces[:-1])
+
+
+def infos_of(transcript: Transcript, *parts: bytes) -> tuple[str, list[bytes]]:
+    """The text told and the bytes of the tokens told with it, piece by piece put together."""
+    text, told = "", []
+    for part in parts:
+        if transcript.finish is None:
+            transcript.take(1, part, TokenInfo(1, part, -0.5))
+            if (piece := transcript.piece()) is not None:
+                text += piece[0]
+                told += [info.data for info in piece[2]]
+    return text, told
+
+
+def test_no_token_of_a_stop_string_is_told():
+    assert infos_of(Transcript(("cd",), max_tokens=9), b"ab", b"c", b"d") == ("ab", [b"ab"])
+
+
+def test_a_token_that_a_stop_string_cuts_is_told_since_some_of_it_is_shown():
+    assert infos_of(Transcript(("cd",), max_tokens=9), b"a", b"bc", b"d") == ("ab", [b"a", b"bc"])
+
+
+def test_a_token_that_looked_like_a_stop_string_is_told_when_it_is_shown():
+    assert infos_of(Transcript(("cd",), max_tokens=9), b"ab", b"c", b"e") == ("abce", [b"ab", b"c", b"e"])
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "ab", "é", "€c", "cab"]).map(str.encode), min_size=1, max_size=12),
+    st.lists(st.text(alphabet="abcé", min_size=1, max_size=4), max_size=2).map(tuple),
+    st.integers(1, 12),
+)
+def test_the_tokens_told_spell_the_text_told(parts: list[bytes], stops: tuple[str, ...], max_tokens: int):
+    transcript = Transcript(stops, max_tokens=max_tokens)
+    text, told = infos_of(transcript, *parts)
+    if transcript.finish is None:
+        transcript.close("cancelled")
+        if (piece := transcript.piece()) is not None:
+            text, told = text + piece[0], told + [info.data for info in piece[2]]
+    spelt = b"".join(told).decode()
+    if transcript.matched_stop is None:
+        assert spelt == text
+    else:
+        # The last one may go on into the stop string, but begins in what was shown.
+        assert spelt.startswith(text)
+        assert not told or len(b"".join(told[:-1]).decode()) < len(text)

@@ -4,7 +4,7 @@ import pytest
 
 from app.errors import BadRequest
 from app.intake.fields import Fields
-from app.intake.prompt import read_prompt, read_question
+from app.intake.prompt import PROMPT_FIELDS, read_prompt, read_question
 from app.prompt import Message, Sampling
 from app.settings import Settings
 
@@ -58,7 +58,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("temperature", -0.1, "temperature"),
     ("temperature", 2.1, "temperature"),
     ("top_p", float("inf"), "top_p"),
-    ("top_k", -1, "top_k"),
+    ("top_k", -2, "top_k"),
     ("min_p", 2, "min_p"),
     ("seed", -1, "seed"),
     ("seed", 2**63, "seed"),
@@ -99,3 +99,12 @@ def test_the_lesson_asks_one_question():
         with pytest.raises(BadRequest) as caught:
             read_question(Fields(bad), SETTINGS, "r")
         assert caught.value.param == "prompt"
+
+
+def test_the_names_of_all_fields_are_known_to_who_has_to_refuse_them():
+    fields = Fields({"messages": HELLO})
+    read_prompt(fields, SETTINGS, "r")
+    with pytest.raises(BadRequest) as error:
+        Fields({**dict.fromkeys(PROMPT_FIELDS), "other": 1}).refuse_others()
+    assert error.value.param == "messages"
+    assert sorted(fields._read) == sorted(PROMPT_FIELDS)

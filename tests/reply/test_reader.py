@@ -154,6 +154,31 @@ async def test_all_at_once_is_one_delta_just_before_the_end():
     assert (first.text, first.seq, first.tokens) == (TEXT, len(TEXT), len(TEXT))
 
 
+@pytest.mark.parametrize("reason", ["stop", "cancelled"])
+async def test_all_at_once_is_one_delta_also_where_there_is_no_text(reason):
+    engine = FakeEngine()
+    reply = running(engine)
+    reader = reply.attach("whole")
+    engine.finish("r", reason)
+    _, delta, done = await take_ready(reader)
+    assert isinstance(delta, Delta) and isinstance(done, Done)
+    assert (delta.text, delta.seq, delta.tokens, delta.t) == ("", 0, 0, done.t)
+    assert [type(e) for e in await take_ready(reply.attach("token"))] == [Started, Done]
+
+
+async def test_what_waits_on_its_way_for_more_text_counts_as_read():
+    engine = FakeEngine()
+    reply = running(engine, "abc")
+    reader = reply.attach("token", acks=True)
+    await take_ready(reader)
+    reader.hold_back(2)
+    assert reader.read_tokens == reply.credit.read == 2
+    reader.hold_back(0)
+    assert reader.read_tokens == 0
+    reader.acknowledge(3)
+    assert reader.read_tokens == reply.credit.read == 3
+
+
 async def test_text_held_back_comes_before_an_error():
     engine = FakeEngine()
     reply = running(engine, "half a wo")

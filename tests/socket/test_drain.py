@@ -40,6 +40,8 @@ async def test_running_replies_finish_and_new_ones_are_refused():
         engine.step()
         engine.step()
         assert (await ws.hear_until("done"))[-1]["finish_reason"] == "stop"
+        await ws.connection.wait_closed()
+        assert (ws.connection.close_code, ws.connection.close_reason) == (4012, "server_shutdown")
         assert b'"done"' in await sse.read_until(b"\r\n0\r\n\r\n")
 
 
@@ -61,9 +63,20 @@ async def test_what_does_not_finish_in_time_ends_with_one_error_everywhere():
         s.server.handle_exit(signal.SIGTERM, None)
         events = await ws.hear_until("error")
         assert events[0]["text"] == "One" and events[-1]["code"] == "server_shutdown"
+        await ws.connection.wait_closed()
+        assert ws.connection.close_code == 4012
         data = await sse.read_until(b"\r\n0\r\n\r\n")
         assert data.count(b'"type":"error"') == 1 and b"server_shutdown" in data
         assert (await whole.read_until(b"}")).startswith(b"HTTP/1.1 503 ")
+
+
+async def test_a_socket_that_reads_nothing_is_told_why_it_is_closed():
+    async with run_server(ScriptedEngine(WORDS)) as s, talk(s.ws) as ws:
+        await ws.say("ping")
+        await ws.hear_until("pong")
+        s.server.handle_exit(signal.SIGTERM, None)
+        await ws.connection.wait_closed()
+        assert (ws.connection.close_code, ws.connection.close_reason) == (4012, "server_shutdown")
 
 
 async def start_process(*args: str, **environ: str) -> asyncio.subprocess.Process:
@@ -138,3 +151,16 @@ async def test_a_port_in_use_is_one_clear_line_and_a_failure():
     assert process.returncode == 1
     assert output == b"" and len(errors.splitlines()) == 1
     assert b"address already in use" in errors
+
+
+async def test_a_grpc_port_in_use_is_one_clear_line_too():
+    pytest.importorskip("grpc")
+    with listen(Settings(port=0)) as taken:
+        port = taken.getsockname()[1]
+        process = await start_process("--port", "0", "--grpc-port", str(port))
+        async with asyncio.timeout(60):
+            output, errors = await process.communicate()
+    assert process.returncode == 1
+    assert output == b"" and errors.decode().splitlines() == [
+        f"firstword: gRPC cannot listen on 127.0.0.1:{port}: is another program using that port?"
+    ]

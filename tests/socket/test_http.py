@@ -56,6 +56,34 @@ async def test_words_arrive_while_the_rest_is_not_made_yet():
         await c.read_until(b"\r\n0\r\n\r\n")
 
 
+CHAT = {"model": "default", "stream": True, "messages": HELLO}
+STREAMS = {
+    "sse": http_request("POST", "/api/replies", BODY, accept="text/event-stream"),
+    "ndjson": http_request("POST", "/api/replies", BODY, accept="application/x-ndjson"),
+    "plain": http_request("POST", "/api/replies", BODY, accept="text/plain"),
+    "lesson": http_request("POST", "/generate-stream", {"prompt": "hi"}),
+    "openai chat": http_request("POST", "/v1/chat/completions", CHAT),
+    "openai text": http_request(
+        "POST", "/v1/completions", {"model": "default", "stream": True, "prompt": "hi"}
+    ),
+    "anthropic": http_request("POST", "/v1/messages", CHAT | {"max_tokens": 50}),
+}
+
+
+@pytest.mark.parametrize("request_bytes", STREAMS.values(), ids=STREAMS)
+async def test_on_every_wire_each_word_is_there_before_the_next_is_made(request_bytes):
+    engine = ScriptedEngine(WORDS, manual=True)
+    async with run_server(engine) as s, raw(s.port) as c:
+        await c.send(request_bytes)
+        await until(lambda: [r for r in s.replies.running() if r.started])
+        for made, word in enumerate((b"One", b" two", b" three"), 1):
+            engine.step()
+            await c.read_until(word)
+            assert sum(engine.made.values()) == made
+        engine.step()
+        await c.read_until(b"\r\n0\r\n\r\n")
+
+
 async def test_headers_come_before_the_first_word():
     engine = ScriptedEngine(WORDS, manual=True)
     async with run_server(engine) as s, raw(s.port) as c:

@@ -1,11 +1,15 @@
 """Readers that do not read: generation waits, then ends; nobody else notices."""
 
 import asyncio
+import gc
 import json
+import tracemalloc
+from contextlib import AsyncExitStack
 from typing import Any
 
 from app.engine.scripted import ScriptedEngine
 from app.errors import SlowConsumer
+from app.generation import StepRecord
 from app.reply.log import Reply
 from tests.server import Running, run_server, until
 from tests.socket.clients import HELLO, Raw, http_request, raw, talk
@@ -55,6 +59,33 @@ async def test_a_reader_that_never_reads_is_waited_for_and_then_cut_off():
             assert engine.made[reply.id] == made, "nothing was made while nobody read"
             await until(lambda: not s.server.server_state.connections)
             await until(lambda: not s.replies.has_readers())
+
+
+async def test_generation_pauses_within_a_second_of_a_reader_that_stops_reading():
+    engine = ScriptedEngine([(b"word ", 1.0)], slots=2)
+    async with (
+        run_server(engine, stall_s=0.3) as s,
+        raw(s.port, receive_buffer=4096) as c,
+        talk(s.ws) as neighbour,
+    ):
+        await c.send(SLEEPERS["sse"])
+        await c.read_until(b'"seq":5,')
+        reply = s.replies.running()[0]
+        clock = asyncio.get_running_loop().time
+        stopped_reading_s = clock()
+        await until(lambda: reply.pause)
+        assert clock() - stopped_reading_s < 1.0
+        made = engine.made[reply.id]
+        steps: list[StepRecord] = []
+        engine.watch_steps(steps.append)
+        await neighbour.start(ignore_eos=True, max_tokens=500)
+        done = (await neighbour.hear_until("done"))[-1]
+        # Ended after the limit while the neighbour spoke, and its memory back in the same moment.
+        assert isinstance(reply.failure, SlowConsumer) and engine.made[reply.id] == made
+        assert done["usage"]["completion_tokens"] == 500
+        sleeping, alone = steps[0], steps[-2]
+        assert (sleeping.paused, alone.paused) == (1, 0)
+        assert sleeping.kv_used_blocks > made // 16 and alone.kv_used_blocks == -(-(1 + 499) // 16)
 
 
 async def test_a_frame_that_is_not_taken_in_time_ends_the_connection():
@@ -174,6 +205,29 @@ async def test_the_memory_of_a_sleeping_connection_is_bounded():
         await asyncio.sleep(0)
         buffered = connection.transport.get_write_buffer_size()
         assert 0 < buffered < 65_536
+
+
+async def test_a_reader_that_never_reads_costs_at_most_256_kib():
+    sleepers = 4
+    engine = ScriptedEngine([(b"word ", 0.0)])
+    async with run_server(engine) as s, AsyncExitStack() as stack:
+        # What is made once for all of them shall not be counted.
+        async with raw(s.port, receive_buffer=4096) as first:
+            await fall_asleep(s, first, SLEEPERS["sse"])
+            s.replies.running()[0].stop()
+        await until(lambda: not s.replies.has_readers() and not s.replies.running())
+        tracemalloc.start()
+        try:
+            for n in range(sleepers):
+                c = await stack.enter_async_context(raw(s.port, receive_buffer=4096))
+                await c.send(SLEEPERS["sse"])
+                await until(lambda: len(s.replies.running()) == n + 1)  # noqa: B023 - used within this turn
+            await until(lambda: all(r.pause for r in s.replies.running()))
+            gc.collect()
+            bytes_each = tracemalloc.get_traced_memory()[0] / sleepers
+        finally:
+            tracemalloc.stop()
+        assert 10_000 < bytes_each < 256 * 1024
 
 
 async def test_a_slow_but_living_reader_is_never_cut_off():

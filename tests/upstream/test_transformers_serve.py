@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from app.engine.stops import StopScanner
 from app.errors import BadRequest
 from app.generation import Ended, Failed, Output, Piece
 from app.prompt import Message, Prompt
@@ -82,9 +81,7 @@ async def settled(serve: tuple[str, Path, Path]) -> UpstreamEngine:
     """An engine on the server, once that is ready."""
     url, folder, log = serve
     settings = Settings(engine="upstream", upstream=url)
-    engine = UpstreamEngine(
-        settings, patience=Patience(absent_s=0.2, question_s=30), stop_scanner=StopScanner
-    )
+    engine = UpstreamEngine(settings, patience=Patience(absent_s=0.2, question_s=30))
     await engine.start()
     async with asyncio.timeout(120):
         while engine.status.state != "ready":  # noqa: ASYNC110  (another process has no event for us)

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.engine.stops import StopScanner
 from app.errors import BadRequest, PromptTooLong, StartupError, UpstreamFailed
 from app.generation import TokenInfo
 from app.prompt import Message, Prompt, Sampling
@@ -131,7 +130,7 @@ def test_errors_are_found_wrapped_and_in_the_older_vllm_way() -> None:
 
 
 def transcript(*stops: str, max_tokens: int = 100) -> Transcript:
-    return Transcript(Prompt("a", HELLO, max_tokens=max_tokens), StopScanner(stops) if stops else None)
+    return Transcript(Prompt("a", HELLO, max_tokens=max_tokens, stop=stops))
 
 
 def test_without_counts_a_text_delta_is_one_token_and_a_role_is_none() -> None:
@@ -278,3 +277,15 @@ def test_the_key_comes_from_the_named_variable_and_is_never_shown() -> None:
     assert address.key == "sk-1" and "sk-1" not in repr(address)
     assert "secret" not in address.shown
     assert address.scrub("wrong key sk-1") == "wrong key [key]"
+
+
+def test_no_token_of_a_stop_string_that_the_upstream_has_sent_is_told() -> None:
+    answer = transcript("END")
+    infos = [TokenInfo(n, data, -0.5) for n, data in enumerate((b"a", b" E", b"ND"))]
+    pieces = [
+        answer.piece(answer.take(Chunk(info.data.decode(), info=(info,)), n), n)
+        for n, info in enumerate(infos)
+    ]
+    assert "".join(piece.text for piece in pieces) == "a "
+    assert [info.data for piece in pieces for info in piece.info] == [b"a", b" E"]
+    assert answer.stopped_here

@@ -46,6 +46,9 @@ async def test_a_normal_answer_comes_piece_by_piece_with_the_servers_usage() -> 
     assert listener.text == "Hello 👩‍👩‍👧"
     assert (ended.finish_reason, ended.prompt_tokens, ended.completion_tokens) == ("stop", 12, 9)
     assert ended.cached_tokens == 4
+    # Only the end knows: until then the number is 0, which stands for "not known yet".
+    begun = listener.outputs[1]
+    assert isinstance(begun, Begun) and (begun.prompt_tokens, begun.cached_tokens) == (0, 0)
     pieces = [o for o in listener.outputs if isinstance(o, Piece)]
     assert ended.first_token_ns == pieces[0].at_ns and ended.last_token_ns == pieces[-1].at_ns
     assert ended.begun_ns <= ended.first_token_ns <= ended.at_ns

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.engine.stops import StopScanner
 from app.generation import Ended, Failed, Output, Piece
 from app.prompt import Message, Prompt
 from app.settings import Settings
@@ -56,7 +55,7 @@ def settings(server: MisbehavingServer, **more: Any) -> Settings:
 async def running(
     server: MisbehavingServer, patience: Patience = HURRY, **more: Any
 ) -> AsyncIterator[UpstreamEngine]:
-    engine = UpstreamEngine(settings(server, **more), patience=patience, stop_scanner=StopScanner, environ={})
+    engine = UpstreamEngine(settings(server, **more), patience=patience, environ={})
     await engine.start()
     await engine.settled.wait()
     try:

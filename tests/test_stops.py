@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.stops import StopScanner
+from app.stops import StopScanner
 
 TEXT = st.text(alphabet="abc", max_size=20)
 STOPS = st.lists(st.text(alphabet="abc", min_size=1, max_size=4), max_size=3).map(tuple)
