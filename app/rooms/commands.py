@@ -1,0 +1,229 @@
+"""Commands: all that can be said to a room, as the JSON that says it.
+
+A teacher's commands come from the console, a participant's from a phone; whatever the room's own
+server notices (who is online, how a stimulus fares) comes as a notice and from no wire. Reading
+checks types, ranges and unknown fields. Who may say what is permission's; what follows is room's. Longer
+than most files here because it is the whole vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from app.errors import BadRequest
+from app.rooms.ballot import LaneId
+from app.rooms.plan import Millis, Name, RoundPlan, SendingPlan, Text
+
+Phase = Literal[
+    "idle", "predict", "watch", "vote", "reveal", "discuss", "collect", "sending", "results"
+]  # fmt: skip
+BallotName = Literal["predict", "vote", "revote"]
+Choice = Literal["1", "2", "same", "a", "b"]
+Number = Annotated[int, Meta(ge=1, le=1_000_000)]
+Hands = Annotated[int, Meta(ge=0, le=2000)]
+FeltS = Annotated[float, Meta(ge=0, le=600)]
+MAX_COMMAND_BYTES = 16_384
+
+
+class Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """Base of all."""
+
+
+# The teacher's
+
+
+class OpenRound(Command, tag="open_round", frozen=True):
+    plan: RoundPlan
+
+
+class OpenSending(Command, tag="open_sending", frozen=True):
+    plan: SendingPlan
+
+
+class Advance(Command, tag="advance", frozen=True):
+    """Go on to a phase. ``since`` is the phase that the teacher saw: a second click does nothing."""
+
+    to: Phase
+    since: Phase
+
+
+class Hold(Command, tag="hold", frozen=True):
+    """The teacher's hand on the room; what is not named stays."""
+
+    freeze: bool | None = None
+    blank: bool | None = None
+    hide_count: bool | None = None
+    hands_only: bool | None = None
+
+
+class Spotlight(Command, tag="spotlight", frozen=True):
+    """Show this participant's prompt on the wall; null: none."""
+
+    number: Number | None
+
+
+class Approve(Command, tag="approve", frozen=True):
+    """Let nicknames be seen, or no longer; null: all that are there."""
+
+    number: Number | None
+    approved: bool = True
+
+
+class Kick(Command, tag="kick", frozen=True):
+    number: Number
+
+
+class Tally(Command, tag="tally", frozen=True):
+    """Hands up, counted by the teacher, by position on the wall."""
+
+    first: Hands
+    second: Hands
+    same: Hands
+
+
+class CloseRoom(Command, tag="close_room", frozen=True):
+    """Nobody takes part any more; results stay until they are deleted."""
+
+
+class DeleteRoom(Command, tag="delete_room", frozen=True):
+    """Everything is forgotten, now."""
+
+
+# A participant's
+
+
+class Vote(Command, tag="vote", frozen=True):
+    """``predict`` takes a lane (a, b), the others a position (1, 2); all take ``same``."""
+
+    round: Number
+    ballot: BallotName
+    choice: Choice
+
+
+class Felt(Command, tag="felt", frozen=True):
+    """How long each position felt, in seconds."""
+
+    round: Number
+    first_s: FeltS
+    second_s: FeltS
+
+
+class Seen(Command, tag="seen", frozen=True):
+    """What this phone really showed: first paint of each lane, in ms since the stimulus began."""
+
+    round: Number
+    stimulus: Name
+    first_paint_ms: Annotated[dict[LaneId, Millis], Meta(max_length=2)]
+    hidden: bool = False
+    clock_error_ms: Millis = 0.0
+
+
+class Nickname(Command, tag="nickname", frozen=True):
+    """Have one, or another one; or none."""
+
+    wanted: bool = True
+
+
+class Ask(Command, tag="ask", frozen=True):
+    """The own prompt for a sending."""
+
+    text: Text
+
+
+class Measured(Command, tag="measured", frozen=True):
+    """This phone's own first word: from the start (or its click) to the first paint, in ms."""
+
+    reply: Name
+    first_word_ms: Millis
+    hidden: bool = False
+    clock_error_ms: Millis = 0.0
+
+
+class Leave(Command, tag="leave", frozen=True):
+    """Be forgotten: votes already counted stay, without a name."""
+
+
+# Notices: what the room's own server says; no wire reads them
+
+
+class Joined(Command, tag="joined", frozen=True):
+    """Somebody is let in; ``key`` is a digest of the secret that they will come back with."""
+
+    key: str
+
+
+class Presence(Command, tag="presence", frozen=True):
+    """A participant's socket opened or closed; number None: the teacher's."""
+
+    number: int | None
+    online: bool
+
+
+class Restored(Command, tag="restored", frozen=True):
+    """The server has started again: nobody is online and whatever played is lost."""
+
+
+class StimulusBegan(Command, tag="stimulus_began", frozen=True):
+    id: str
+    started_ms: float
+
+
+class FirstText(Command, tag="first_text", frozen=True):
+    """A lane's first text left the server, ``t_ms`` after the stimulus began."""
+
+    id: str
+    lane: LaneId
+    t_ms: float
+
+
+class StimulusOver(Command, tag="stimulus_over", frozen=True):
+    """``message``: empty when it ended well."""
+
+    id: str
+    message: str = ""
+
+
+class SendingBegan(Command, tag="sending_began", frozen=True):
+    started_ms: float
+
+
+class Sent(Command, tag="sent", frozen=True):
+    """A participant's answer was started, or could not be (``message``)."""
+
+    number: int
+    reply: str = ""
+    message: str = ""
+
+
+class FirstToken(Command, tag="first_token", frozen=True):
+    """The server's share of a participant's first word."""
+
+    number: int
+    server_ms: float
+
+
+HostCommand = (
+    OpenRound | OpenSending | Advance | Hold | Spotlight | Approve | Kick | Tally | CloseRoom | DeleteRoom
+)
+ParticipantCommand = Vote | Felt | Seen | Nickname | Ask | Measured | Leave
+Notice = (
+    Joined | Presence | Restored | StimulusBegan | FirstText | StimulusOver | SendingBegan | Sent | FirstToken
+)
+AnyCommand = HostCommand | ParticipantCommand | Notice
+
+_DECODER = msgspec.json.Decoder(HostCommand | ParticipantCommand)
+
+
+def read_command(data: bytes | str) -> HostCommand | ParticipantCommand:
+    """A command off a wire. Raises BadRequest naming the place and the limits."""
+    if len(data) > MAX_COMMAND_BYTES:
+        raise BadRequest(f"a command has at most {MAX_COMMAND_BYTES} bytes, not {len(data)}")
+    try:
+        command: HostCommand | ParticipantCommand = _DECODER.decode(data)
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        # msgspec's messages name the field and the limits, and repeat no more than a short tag of it.
+        raise BadRequest(f"the command cannot be read: {str(error)[:200]}") from None
+    return command

@@ -1,0 +1,135 @@
+"""Rush: everybody's answers, from one instant on, through the ordinary line at the door.
+
+The room starts each answer itself, so that all begin at the same moment however good their radio
+is, and so that one at a time is a matter of when the next is started. Phones read their own answer
+by the ordinary wire, under the id that they are told. When the server's line is full the next
+answer waits here; nobody is turned away. It refuses to know members and what is shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from app.errors import FirstwordError, Overloaded
+from app.events import Delta, Error
+from app.prompt import Message, Prompt, Sampling
+from app.reply.log import Reply
+from app.reply.registry import Replies
+from app.rooms.commands import FirstToken, Notice, Sent
+from app.rooms.sending import Sending
+
+_LOG = logging.getLogger(__name__)
+#: How soon a full line is asked again.
+_AGAIN_S = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class RushLimits:
+    """``at_once``: answers that a batched rush has in the server's line and batch together."""
+
+    at_once: int
+    temperature: float
+    top_p: float
+    most_tokens: int
+
+
+class Rush:
+    """One sending. ``tell`` hears its notices, ``moved`` how many have begun and ended."""
+
+    def __init__(
+        self,
+        sending: Sending,
+        replies: Replies,
+        limits: RushLimits,
+        new_id: Callable[[], str],
+        tell: Callable[[Notice], None],
+        moved: Callable[[int, int], None],
+        now_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
+        self._sending = sending
+        self._replies = replies
+        self._limits = limits
+        self._new_id = new_id
+        self._tell = tell
+        self._moved = moved
+        self._now_ns = now_ns
+        self._began_ns = now_ns()
+        self._running: set[Reply] = set()
+        self._num_begun = 0
+        self._num_ended = 0
+        self._task = asyncio.create_task(self._run())
+
+    @property
+    def over(self) -> bool:
+        return self._task.done()
+
+    def stop(self) -> None:
+        """End all answers that still run, and start no more; idempotent."""
+        self._task.cancel()
+        for reply in list(self._running):
+            reply.stop()
+
+    # Private
+
+    async def _run(self) -> None:
+        at_once = 1 if self._sending.plan.mode == "one_at_a_time" else self._limits.at_once
+        places = asyncio.Semaphore(at_once)
+        async with asyncio.TaskGroup() as tasks:
+            for number in self._sending.line:
+                await places.acquire()
+                tasks.create_task(self._one(number, places))
+
+    async def _one(self, number: int, places: asyncio.Semaphore) -> None:
+        """One participant's answer; the border of one generation: the others go on."""
+        try:
+            await self._answer(number)
+        except FirstwordError as error:
+            self._tell(Sent(number, message=error.message))
+        except Exception:
+            _LOG.exception("an answer in a room failed")
+            self._tell(Sent(number, message="The answer failed."))
+        finally:
+            self._num_ended += 1
+            self._moved(self._num_begun, self._num_ended)
+            places.release()
+
+    async def _answer(self, number: int) -> None:
+        reply = await self._started(number)
+        reader = reply.attach("token")
+        self._running.add(reply)
+        self._num_begun += 1
+        self._tell(Sent(number, reply.id))
+        self._moved(self._num_begun, self._num_ended)
+        heard = False
+        try:
+            async for event in reader:
+                if isinstance(event, Delta) and not heard:
+                    heard = True
+                    made_ms = (reply.received_ns - self._began_ns) / 1e6 + event.t
+                    self._tell(FirstToken(number, round(made_ms, 3)))
+                elif isinstance(event, Error):
+                    self._tell(Sent(number, message=event.message))
+        finally:
+            self._running.discard(reply)
+            reader.close()
+
+    async def _started(self, number: int) -> Reply:
+        while True:
+            try:
+                return self._replies.start(self._prompt(number), slow_policy="buffer")
+            except Overloaded:
+                await asyncio.sleep(_AGAIN_S)
+
+    def _prompt(self, number: int) -> Prompt:
+        plan = self._sending.plan
+        return Prompt(
+            id=self._new_id(),
+            messages=(Message("user", self._sending.prompt_of(number) or ""),),
+            sampling=Sampling(temperature=self._limits.temperature, top_p=self._limits.top_p),
+            max_tokens=min(plan.max_tokens, self._limits.most_tokens),
+            ignore_eos=plan.ignore_eos,
+        )

@@ -1,0 +1,206 @@
+"""Teaching: what follows from each of the teacher's commands. Pure; see room."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from app.errors import BadRequest
+from app.rooms import counting
+from app.rooms.commands import (
+    Advance,
+    Approve,
+    CloseRoom,
+    DeleteRoom,
+    Hold,
+    HostCommand,
+    Kick,
+    OpenRound,
+    OpenSending,
+    Phase,
+    Spotlight,
+    Tally,
+)
+from app.rooms.round import Hands, Round
+from app.rooms.sending import Sending
+from app.rooms.state import (
+    MAX_KEPT,
+    NEXT,
+    RESTING,
+    Effect,
+    Erase,
+    Expel,
+    Next,
+    Play,
+    Room,
+    Send,
+    StopPlaying,
+    StopSending,
+)
+
+
+def teach(room: Room, command: HostCommand) -> Next:
+    """The next state, and what has to be done for it. Raises BadRequest."""
+    match command:
+        case OpenRound():
+            plan = command.plan.checked()
+            room = _rested(room)
+            return replace(
+                room, phase="predict", round=Round(room.next_id, plan), next_id=room.next_id + 1
+            ), ()
+        case OpenSending():
+            room = _rested(room)
+            sending = Sending(room.next_id, command.plan)
+            return replace(room, phase="collect", sending=sending, next_id=room.next_id + 1), ()
+        case Advance():
+            return _advance(room, command)
+        case Hold():
+            return _hold(room, command), ()
+        case Spotlight():
+            return _spotlight(room, command.number), ()
+        case Approve():
+            return _approve(room, command), ()
+        case Kick():
+            return _kick(room, command.number)
+        case Tally():
+            return _tally(room, command), ()
+        case CloseRoom():
+            return replace(put_away(room), closed=True), (StopPlaying(), StopSending())
+        case DeleteRoom():
+            return room, (StopPlaying(), StopSending(), Erase())
+
+
+def put_away(room: Room) -> Room:
+    """Whatever is open goes among what was; what has no answer at all is forgotten."""
+    rounds, sendings = room.rounds, room.sendings
+    if room.round is not None and (room.round.cards or room.round.hands or room.round.results):
+        rounds = (*rounds, room.round)
+    if room.sending is not None and (room.sending.measures or room.sending.replies):
+        sendings = (*sendings, room.sending)
+    return replace(
+        room, phase="idle", round=None, sending=None, rounds=rounds, sendings=sendings, spotlight=None
+    )
+
+
+# Private
+
+
+def _rested(room: Room) -> Room:
+    """The room with nothing open. Raises BadRequest when that would lose something."""
+    if room.phase not in RESTING:
+        raise BadRequest(f"the room is in {room.phase}; end that first", param="type")
+    if len(room.rounds) + len(room.sendings) >= MAX_KEPT:
+        raise BadRequest(f"a room keeps {MAX_KEPT} rounds; export them and open another room", param="type")
+    return put_away(room)
+
+
+def _advance(room: Room, command: Advance) -> Next:
+    if command.since != room.phase:
+        if command.to == room.phase:
+            return room, ()  # a second click
+        raise BadRequest(f"the room is in {room.phase} by now, not in {command.since}", param="since")
+    if command.to not in NEXT[room.phase]:
+        able = ", ".join(NEXT[room.phase]) or "nothing: open a round first"
+        raise BadRequest(f"from {room.phase} the room goes on to {able}", param="to")
+    match command.to:
+        case "watch":
+            return _watch(room)
+        case "vote":
+            return _vote(room)
+        case "sending":
+            return _send(room)
+        case "reveal":
+            return replace(room, phase="reveal", round=_counted(room)), ()
+        case "idle":
+            return put_away(room), (StopPlaying(), StopSending())
+    ends: tuple[Effect, ...] = (StopSending(),) if command.to == "results" else ()
+    return replace(room, phase=command.to), ends
+
+
+def _watch(room: Room) -> Next:
+    """Who is here now watches; what was seen of an earlier playing does not count any more."""
+    assert room.round is not None
+    watchers = frozenset(room.online())
+    fresh = {number: replace(card, sight=None) for number, card in room.round.cards.items()}
+    round = replace(room.round, cards=fresh, watchers=watchers, stimulus=None)
+    room = replace(room, phase="watch", round=round)
+    cards = fresh | {number: room.card_of(number) for number in watchers}
+    return replace(room, round=replace(round, cards=cards)), (Play(),)
+
+
+def _vote(room: Room) -> Next:
+    assert room.round is not None
+    if room.phase == "discuss":
+        if room.round.revoting:
+            raise BadRequest("this round was voted on twice; open another one", param="to")
+        return replace(room, phase="vote", round=replace(room.round, revoting=True)), ()
+    return replace(room, phase="vote"), (StopPlaying(),)
+
+
+def _counted(room: Room) -> Round:
+    assert room.round is not None
+    return counting.counted(room.round)
+
+
+def _send(room: Room) -> Next:
+    sending = room.sending
+    assert sending is not None
+    line: tuple[int, ...] = ()
+    if sending.plan.mode != "own_time":
+        line = tuple(n for n in room.online() if sending.prompt_of(n) is not None)
+        if not line:
+            raise BadRequest("nobody who is here has a prompt to send", param="to")
+    phase: Phase = "sending"
+    return replace(room, phase=phase, sending=replace(sending, line=line)), (Send(),)
+
+
+def _hold(room: Room, hold: Hold) -> Room:
+    return replace(
+        room,
+        frozen=_either(hold.freeze, room.frozen),
+        blank=_either(hold.blank, room.blank),
+        hide_count=_either(hold.hide_count, room.hide_count),
+        hands_only=_either(hold.hands_only, room.hands_only),
+    )
+
+
+def _either(wish: bool | None, now: bool) -> bool:
+    return now if wish is None else wish
+
+
+def _spotlight(room: Room, number: int | None) -> Room:
+    if number is not None and (room.sending is None or room.sending.prompt_of(number) is None):
+        raise BadRequest(f"participant {number} has no prompt to be shown", param="number")
+    return replace(room, spotlight=number)
+
+
+def _approve(room: Room, command: Approve) -> Room:
+    if command.number is not None and command.number not in room.participants:
+        raise BadRequest(f"there is no participant {command.number}", param="number")
+    people = {
+        number: replace(person, approved=command.approved and bool(person.nickname))
+        if command.number in (None, number)
+        else person
+        for number, person in room.participants.items()
+    }
+    return replace(room, participants=people)
+
+
+def _kick(room: Room, number: int) -> Next:
+    """Out, with what they said in the open round; not banned: they may join again, as somebody new."""
+    if number not in room.participants:
+        return room, ()
+    people = {n: person for n, person in room.participants.items() if n != number}
+    room = replace(room, participants=people)
+    if room.round is not None:
+        cards = {n: card for n, card in room.round.cards.items() if n != number}
+        room = replace(room, round=replace(room.round, cards=cards, watchers=room.round.watchers - {number}))
+    if room.spotlight == number:
+        room = replace(room, spotlight=None)
+    return room, (Expel(number, "kicked"),)
+
+
+def _tally(room: Room, tally: Tally) -> Room:
+    if room.round is None or room.phase not in ("vote", "reveal", "discuss"):
+        raise BadRequest("hands are counted when a round is voted on", param="type")
+    hands = Hands(tally.first, tally.second, tally.same)
+    return replace(room, round=replace(room.round, hands=hands))
