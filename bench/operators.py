@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from app.engine.model.linear import Int4, Int8, Linear, Plain, Prepacked, per_row
+from app.engine.model.linear import Half, Int4, Int8, Linear, Plain, Prepacked, per_row
 from app.engine.model.tensors import GROUP, FourBit
 
 #: (out, in) of the four fused products of a layer, and of the head.
@@ -34,8 +34,9 @@ def main() -> None:
     torch.manual_seed(0)
     with torch.inference_mode():
         layers = [shape for _ in range(_HELD) for shape in _LAYER]
-        _table("all layers", layers, _LAYERS / _HELD, {"int4": _int4, "prepacked": _prepacked, "bf16": _bf16})
-        _table("head", [_HEAD], 1.0, {"int8": _int8, "prepacked": _prepacked})
+        makers = {"int4": _int4, "half": _half, "prepacked": _prepacked, "bf16": _bf16}
+        _table("all layers", layers, _LAYERS / _HELD, makers)
+        _table("head", [_HEAD], 1.0, {"int8": _int8, "half": _half, "prepacked": _prepacked})
 
 
 # Private
@@ -68,6 +69,10 @@ def _int4(outputs: int, inputs: int) -> Linear:
 
 def _int8(outputs: int, inputs: int) -> Linear:
     return Int8(*per_row(torch.randn(outputs, inputs)))
+
+
+def _half(outputs: int, inputs: int) -> Linear:
+    return Half(torch.randn(outputs, inputs))
 
 
 def _prepacked(outputs: int, inputs: int) -> Linear:

@@ -3,8 +3,13 @@
 A step with prompt tokens is longer than one without, and everybody in the batch feels it as a
 gap. While nobody decodes, a whole chunk is right. Beside running streams the step may be
 ``gap_ratio`` times as long as a plain decode step, and longer in proportion when more sequences
-wait for their first word than are streaming: the few must not hold up the many. What a row and a
-prompt token cost is learned from the steps themselves, because machines differ by a factor of ten.
+wait for their first word than are streaming: the few must not hold up the many.
+
+What a piece of prompt adds to a step is taken for ``fixed + tokens * each``: for being there at
+all (the weights are read once more by other operators) and for its tokens. Machines differ by a
+factor of ten, so all is learned from the steps themselves. ``each`` comes from prompts read alone,
+whose pieces are large; ``fixed`` is whatever then is missing beside streams. Were both taken for
+one cost of a token, small pieces would seem ever dearer and shrink to the least.
 
 Given durations by the loop, it refuses to know clocks, models and who waits.
 """
@@ -13,9 +18,8 @@ from __future__ import annotations
 
 #: Weight of the newest measurement: a tenth follows a machine that gets busy within a second.
 _NEWEST = 0.1
-#: Its weight when a prompt token costs more than thought: small chunks cost more a token than the
-#: large ones that were measured first, and every step that is too long is somebody's gap.
-_NEWEST_WHEN_DEARER = 0.5
+#: The same for what a piece of prompt adds. There are few such steps, and each is somebody's gap.
+_NEWEST_FIXED = 0.25
 
 
 class PrefillBudget:
@@ -27,29 +31,41 @@ class PrefillBudget:
         self.least = least
         self.gap_ratio = gap_ratio
         self._decode_ns: dict[int, float] = {}  # rows -> duration of a step without prompts
-        self._token_ns: float | None = None  # what one prompt token adds to a step
+        self._each_ns: float | None = None
+        self._fixed_ns: float | None = None
 
     def tokens(self, num_streaming: int, num_waiting: int) -> int:
         """The budget of the next step, beside so many streams and for so many that wait."""
         plain_ns = self._plain_ns(num_streaming)
-        if num_streaming == 0 or plain_ns is None or self._token_ns is None:
+        if num_streaming == 0 or plain_ns is None or self._each_ns is None:
             return self.most
         extra_ns = plain_ns * (self.gap_ratio - 1) * max(1.0, num_waiting / num_streaming)
-        return max(self.least, min(self.most, int(extra_ns / self._token_ns)))
+        # Before it is known, a piece is taken to cost a plain step for being there.
+        fixed_ns = plain_ns if self._fixed_ns is None else self._fixed_ns
+        return max(self.least, min(self.most, int((extra_ns - fixed_ns) / self._each_ns)))
 
     def observe(self, duration_ns: int, num_rows: int, num_prompt_tokens: int) -> None:
         """One step took so long with so many decode rows and prompt tokens."""
         if num_prompt_tokens == 0:
-            self._decode_ns[num_rows] = _mix(self._decode_ns.get(num_rows), duration_ns)
-            return
-        plain_ns = self._plain_ns(num_rows) if num_rows else 0.0
-        # A chunk of a few tokens says little about the cost of one: the step's own cost dominates.
-        if plain_ns is not None and num_prompt_tokens >= self.least:
-            token_ns = max(duration_ns - plain_ns, 1.0) / num_prompt_tokens
-            dearer = self._token_ns is not None and token_ns > self._token_ns
-            self._token_ns = _mix(self._token_ns, token_ns, _NEWEST_WHEN_DEARER if dearer else _NEWEST)
+            self._decode_ns[num_rows] = _mix(self._decode_ns.get(num_rows), duration_ns, _NEWEST)
+        elif num_rows == 0:
+            self._observe_alone(max(duration_ns, 1) / num_prompt_tokens, num_prompt_tokens)
+        elif (plain_ns := self._plain_ns(num_rows)) is not None:
+            self._observe_beside(max(duration_ns - plain_ns, 1.0), num_prompt_tokens)
 
     # Private
+
+    def _observe_alone(self, each_ns: float, num_prompt_tokens: int) -> None:
+        # A small piece's cost is mostly its pass; it only counts while nothing better is known.
+        if self._each_ns is None or each_ns < self._each_ns or num_prompt_tokens * 2 >= self.most:
+            self._each_ns = _mix(self._each_ns, each_ns, _NEWEST)
+
+    def _observe_beside(self, extra_ns: float, num_prompt_tokens: int) -> None:
+        if self._each_ns is None or extra_ns < num_prompt_tokens * self._each_ns:
+            # Less than its tokens alone were thought to cost: then they cost less.
+            self._each_ns = _mix(self._each_ns, extra_ns / num_prompt_tokens, _NEWEST)
+        rest_ns = max(extra_ns - num_prompt_tokens * self._each_ns, 0.0)
+        self._fixed_ns = _mix(self._fixed_ns, rest_ns, _NEWEST_FIXED)
 
     def _plain_ns(self, num_rows: int) -> float | None:
         """Duration of a decode step of so many rows, or of the nearest number of rows known."""
@@ -57,5 +73,5 @@ class PrefillBudget:
         return known[min(known, key=lambda rows: abs(rows - num_rows))] if known else None
 
 
-def _mix(old: float | None, new: float, weight: float = _NEWEST) -> float:
+def _mix(old: float | None, new: float, weight: float) -> float:
     return new if old is None else old + (new - old) * weight

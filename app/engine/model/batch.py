@@ -3,7 +3,7 @@
 Tokens of prompts' pieces and of running sequences alike are rows of one matrix, so that a weight
 is read once for all. Attention alone needs to know whose rows they are: a ``Span`` is a piece of
 one prompt, a ``Group`` single rows whose slots are neighbours and which are computed in one
-strided batch. A few single rows get a pass of their own (see ``passes``). It refuses to know torch.
+strided batch. A few single rows keep their own operators (see ``batches``). It refuses to know torch.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows in order: all spans, then all groups. ``wanted``: the rows whose logits are returned."""
+    """Rows in order: all spans, then all groups. ``wanted``: the rows whose logits are returned.
+
+    ``num_apart``: the products take so many rows at the beginning apart from the others.
+    """
 
     token_ids: list[int]
     slots: list[int]
@@ -54,29 +57,38 @@ class Batch:
     spans: tuple[Span, ...]
     groups: tuple[Group, ...]
     wanted: list[int]
+    num_apart: int = 0
 
 
-def passes(
-    chunks: Sequence[Chunk], decode: Sequence[DecodeRow], own_pass_rows: int
-) -> list[tuple[list[Chunk], list[DecodeRow]]]:
-    """One step's work as one forward pass, or two: prompts' bodies, then all single rows.
+def batches(
+    chunks: Sequence[Chunk], decode: Sequence[DecodeRow], apart_rows: int, own_pass: bool
+) -> list[Batch]:
+    """One step's work as one forward pass, or two; the last one alone wants logits.
 
-    A prompt's last token is a single row in the second, so that it is computed by the very
-    operators that compute it when the rest of the prompt is a cached prefix, and a running
-    sequence by the same whether somebody else's prompt is being read or not. In rounded arithmetic
-    the same prompt asked twice would else get another text, sooner or later. With more than
-    ``own_pass_rows`` single rows the second reading of the weights costs more than that is worth.
+    A prompt's last token is a single row, apart from the rest of its piece, so that it is computed
+    by the very operators that compute it when the rest is a cached prefix, and a running sequence
+    by the same whether somebody else's prompt is being read or not. In rounded arithmetic the same
+    prompt asked twice would else get another text, sooner or later. With more than ``apart_rows``
+    single rows reading the weights twice costs more than that is worth. ``own_pass`` gives single
+    rows a pass of their own, for devices on which such a pass is a recorded graph.
     """
     ending = [chunk for chunk in chunks if chunk.wants_logits]
     bodies = [_without_last(chunk) if chunk.wants_logits else chunk for chunk in chunks]
     bodies = [chunk for chunk in bodies if chunk.token_ids]
-    if not bodies or not 0 < len(ending) + len(decode) <= own_pass_rows:
-        return [(list(chunks), list(decode))]
-    return [(bodies, []), ([_last(chunk) for chunk in ending], list(decode))]
+    if not bodies or not 0 < len(ending) + len(decode) <= apart_rows:
+        return [lay_out(chunks, decode)]
+    ends = [_last(chunk) for chunk in ending]
+    if own_pass:
+        return [lay_out(bodies, []), lay_out(ends, decode)]
+    return [lay_out([*bodies, *ends], decode, apart_rows)]
 
 
-def lay_out(chunks: Sequence[Chunk], decode: Sequence[DecodeRow]) -> Batch:
-    """Rows for ``chunks`` and ``decode``; ``wanted`` lists chunks first, in the order given."""
+def lay_out(chunks: Sequence[Chunk], decode: Sequence[DecodeRow], apart_rows: int | None = None) -> Batch:
+    """Rows for ``chunks`` and ``decode``; ``wanted`` lists chunks first, in the order given.
+
+    ``apart_rows``: so many rows take the operators of single rows; with more, spans are apart.
+    None: all rows are multiplied together.
+    """
     batch = Batch([], [], [], (), (), [])
     spans: list[Span] = []
     singles: list[tuple[int, int, int, int | None]] = []  # slot, position, token, place in the answer
@@ -106,7 +118,9 @@ def lay_out(chunks: Sequence[Chunk], decode: Sequence[DecodeRow]) -> Batch:
         batch.positions.append(position)
     groups = _grouped(first_single, [(slot, position + 1) for slot, position, _, _ in singles])
     wanted = [row_of[place] for place in range(len(row_of))]
-    return Batch(batch.token_ids, batch.slots, batch.positions, tuple(spans), groups, wanted)
+    together = apart_rows is None or len(batch.token_ids) <= apart_rows
+    num_apart = 0 if together else first_single
+    return Batch(batch.token_ids, batch.slots, batch.positions, tuple(spans), groups, wanted, num_apart)
 
 
 # Private

@@ -6,8 +6,8 @@ measured by bench/operators.py, and not a calibration at start: the same prompt 
 same operators on every start. The torch operators with private names are tried at load
 and must agree with the plain product; otherwise the plain product is used.
 
-Every product takes and gives the compute dtype, and both halves of a Split round alike: a row's
-result does not depend on its neighbours by more than the order of a float32 sum.
+Every product takes and gives the compute dtype, and both parts of a Split have the same weights
+(to float16's 11 bits). What is exactly equal for a row whatever its neighbours is Int4's result.
 """
 
 from __future__ import annotations
@@ -52,6 +52,20 @@ class Prepacked:
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         wide = x.to(self._dtype)
         y: torch.Tensor = torch.ops.mkldnn._linear_pointwise(wide, self._weight, self._bias, "none", [], "")
+        return y.to(x.dtype)
+
+
+class Half:
+    """FBGEMM's product: float16 weight, float32 arithmetic, any x86 CPU since AVX2.
+
+    Half the bytes of a float32 weight to read, and those decide at up to some 30 rows.
+    """
+
+    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
+        self._packed = torch.ops.quantized.linear_prepack_fp16(weight, bias)
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        y: torch.Tensor = torch.ops.quantized.linear_dynamic_fp16(x.float(), self._packed)
         return y.to(x.dtype)
 
 
@@ -100,16 +114,20 @@ def linear(weight: Weight, bias: torch.Tensor | None, numerics: Numerics) -> Lin
     narrow = _to(bias, torch.bfloat16, numerics.device)
     if isinstance(weight, FourBit):
         return _split(lambda: Int4(weight, narrow), many, seen, bias, numerics.int4_rows)
-    if isinstance(weight, Dense) and not numerics.fast_bf16:
-        # One bf16 row reads half the bytes; with more rows a CPU without bf16 instructions is slow.
-        return Split(Plain(seen.bfloat16(), narrow), many, 1)
     return many
 
 
 def head(weight: Weight, numerics: Numerics) -> Linear:
-    """The output head: 8 bits a weight for few rows, never 4, which makes visibly worse text."""
+    """The output head: float16 where its product is the fastest, else 8 bits a weight for few rows.
+
+    Never 4 bits, which make visibly worse text.
+    """
     if not numerics.packed:
         return linear(weight, None, numerics)
+    if not numerics.fast_bf16:
+        dense = weight.dense(torch.float32)
+        if (half := _agreeing(lambda: Half(dense), dense, None)) is not None:
+            return half
     codes, scale = per_row(weight.dense(torch.float32))
     seen = codes.float().mul_(scale.float()[:, None])
     return _split(lambda: Int8(codes, scale), _many(seen, None, numerics), seen, None, numerics.int8_rows)
@@ -144,10 +162,15 @@ def _to(bias: torch.Tensor | None, dtype: torch.dtype, device: torch.device) -> 
 
 
 def _many(seen: torch.Tensor, bias: torch.Tensor | None, numerics: Numerics) -> Linear:
-    weight = seen.bfloat16() if numerics.fast_bf16 else seen
-    wide = _to(bias, weight.dtype, numerics.device)
-    plain: Linear = Plain(weight, wide) if numerics.fast_bf16 else _Widened(weight, wide)
-    return _agreeing(lambda: Prepacked(weight, wide), seen, bias) or plain
+    if not numerics.fast_bf16:
+        wide = _to(bias, torch.float32, numerics.device)
+        return (
+            _agreeing(lambda: Half(seen, wide), seen, bias)
+            or _agreeing(lambda: Prepacked(seen, wide), seen, bias)
+            or _Widened(seen, wide)
+        )
+    weight, narrow = seen.bfloat16(), _to(bias, torch.bfloat16, numerics.device)
+    return _agreeing(lambda: Prepacked(weight, narrow), seen, bias) or Plain(weight, narrow)
 
 
 class _Widened:

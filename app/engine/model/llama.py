@@ -63,21 +63,26 @@ class Llama:
         attention: Attention,
         cache: KVTensors,
         wanted: torch.Tensor,
+        num_apart: int = 0,
     ) -> torch.Tensor:
-        """Write keys and values of all rows; float32 logits [len(wanted), vocab] of the wanted ones."""
+        """Write keys and values of all rows; float32 logits [len(wanted), vocab] of the wanted ones.
+
+        The products take the first ``num_apart`` rows, none of them wanted, apart from the others.
+        """
         x = self._embed(token_ids)  # [rows, hidden]
         angles = positions.float()[:, None, None] * self._turns
         rotation = torch.polar(torch.ones_like(angles), angles)  # [rows, 1, head_dim / 2]
         for index, layer in enumerate(self._layers):
-            mixed = self._attend(layer, layer.before_attention(x), rotation, attention, cache.layer(index))
+            fused = _apart(layer.query_key_value, layer.before_attention(x), num_apart)
+            mixed = self._attend(layer, fused, rotation, attention, cache.layer(index))
             if index == len(self._layers) - 1:
                 # What follows the last attention matters only for the rows that are looked at.
                 if not len(wanted):
                     return x.new_empty(0, self.arch.vocab, dtype=torch.float32)
-                x, mixed = x[wanted], mixed[wanted]
-            x.add_(layer.output(mixed))
-            gate, up = layer.gate_up(layer.before_mlp(x)).chunk(2, dim=-1)
-            x.add_(layer.down(F.silu(gate).mul_(up)))
+                x, mixed, num_apart = x[wanted], mixed[wanted], 0
+            x.add_(_apart(layer.output, mixed, num_apart))
+            gate, up = _apart(layer.gate_up, layer.before_mlp(x), num_apart).chunk(2, dim=-1)
+            x.add_(_apart(layer.down, F.silu(gate).mul_(up), num_apart))
         return self._head(self._norm(x)).float()
 
     # Private
@@ -85,20 +90,21 @@ class Llama:
     def _attend(
         self,
         layer: Layer,
-        x: torch.Tensor,
+        fused: torch.Tensor,
         rotation: torch.Tensor,
         attention: Attention,
         cache: torch.Tensor,
     ) -> torch.Tensor:
         a, kind = self.arch, self.numerics.kv
-        heads = layer.query_key_value(x).float().view(len(x), a.heads + 2 * a.kv_heads, a.head_dim)
+        count = len(fused)
+        heads = fused.float().view(count, a.heads + 2 * a.kv_heads, a.head_dim)
         turning = heads[:, : a.heads + a.kv_heads]
         if layer.query_norm is not None and layer.key_norm is not None:
             turning[:, : a.heads] = layer.query_norm(turning[:, : a.heads])
             turning[:, a.heads :] = layer.key_norm(turning[:, a.heads :])
-        torch.view_as_complex(turning.view(len(x), -1, a.head_dim // 2, 2)).mul_(rotation)
-        attention.write(heads[:, a.heads :].view(len(x), 2, a.kv_heads, a.head_dim).to(kind), cache)
-        queries = heads[:, : a.heads].view(len(x), a.kv_heads, -1, a.head_dim).to(kind)
+        torch.view_as_complex(turning.view(count, -1, a.head_dim // 2, 2)).mul_(rotation)
+        attention.write(heads[:, a.heads :].view(count, 2, a.kv_heads, a.head_dim).to(kind), cache)
+        queries = heads[:, : a.heads].view(count, a.kv_heads, -1, a.head_dim).to(kind)
         return attention(queries, cache).to(self.numerics.compute)
 
 
@@ -121,6 +127,11 @@ def norm(weight: torch.Tensor, eps: float, numerics: Numerics, out: torch.dtype 
 
 
 # Private
+
+
+def _apart(product: Linear, x: torch.Tensor, num_apart: int) -> torch.Tensor:
+    """``product`` of the first rows and of the others, each by the operator for their number."""
+    return torch.cat((product(x[:num_apart]), product(x[num_apart:]))) if num_apart else product(x)
 
 
 def _layer(tensors: Tensors, prefix: str, arch: Architecture, numerics: Numerics) -> Layer:

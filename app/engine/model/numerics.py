@@ -21,7 +21,8 @@ class Numerics:
 
     ``kv``: keys, values and attention. ``packed``: whether packed CPU operators may be used.
     ``int4_rows`` and ``int8_rows``: up to how many rows those beat the product for many rows.
-    ``own_pass_rows``: up to how many single rows a step computes apart from prompts (batch.passes).
+    ``apart_rows``: up to how many single rows a step multiplies apart from prompts' pieces; with
+    ``own_pass`` they take a forward pass of their own (batch.batches).
     """
 
     device: torch.device
@@ -32,7 +33,8 @@ class Numerics:
     fast_bf16: bool = False
     int4_rows: int = 0
     int8_rows: int = 0
-    own_pass_rows: int = 0
+    apart_rows: int = 0
+    own_pass: bool = False
 
     @property
     def label(self) -> str:
@@ -53,7 +55,7 @@ def choose(device: str, dtype: str) -> Numerics:
         fast = torch.float16 if where.type == "mps" else torch.bfloat16
         kind = fast if dtype == "auto" else _DTYPES[dtype]
         # Single rows always go apart: on CUDA that pass is a graph, which costs little to launch.
-        return Numerics(where, kind, residual=kind, kv=kind, own_pass_rows=2**30)
+        return Numerics(where, kind, residual=kind, kv=kind, apart_rows=2**30, own_pass=True)
     if dtype == "auto":
         return _cpu()
     kind = _DTYPES[dtype]
@@ -78,7 +80,9 @@ def _cpu() -> Numerics:
     """The packed operators, with the crossovers measured by bench/operators.py.
 
     With bf16 instructions (AVX-512 BF16, AMX) the product for many rows is bf16 and wins from 8
-    rows on; with AVX2 only it is float32 and the 4-bit operator stays ahead up to 12.
+    rows on. Without them it is float32 with float16 weights; the 4-bit operator wins up to 4 rows,
+    loses a little from there, and is kept up to 8 because its result for a row never depends on
+    the number of rows.
     """
     device, bf16, f32 = torch.device("cpu"), torch.bfloat16, torch.float32
     if torch.backends.cpu.get_cpu_capability() not in ("AVX2", "AVX512"):
@@ -86,6 +90,6 @@ def _cpu() -> Numerics:
     fast = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
     if fast:
         return Numerics(
-            device, bf16, f32, kv=bf16, packed=True, fast_bf16=True, int4_rows=6, int8_rows=2, own_pass_rows=6
+            device, bf16, f32, kv=bf16, packed=True, fast_bf16=True, int4_rows=6, int8_rows=2, apart_rows=6
         )
-    return Numerics(device, bf16, f32, kv=f32, packed=True, int4_rows=12, int8_rows=8, own_pass_rows=12)
+    return Numerics(device, bf16, f32, kv=f32, packed=True, int4_rows=8, int8_rows=8, apart_rows=8)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import torch
 
 from app.engine.model.attention import StepAttention
-from app.engine.model.batch import Batch, lay_out, passes
+from app.engine.model.batch import Batch, batches
 from app.engine.model.kv_tensors import KVTensors
 from app.engine.model.llama import Llama
 from app.engine.model.static_decode import StaticDecode
@@ -49,8 +49,9 @@ class Runner:
         """Write the tokens' keys and values; float32 logits [chunks that want them + decode, vocab]."""
         logits = torch.empty(0, self.vocab_size)
         if chunks or decode:
-            for some_chunks, some_decode in passes(chunks, decode, self.model.numerics.own_pass_rows):
-                logits = self._forward(lay_out(some_chunks, some_decode))
+            numerics = self.model.numerics
+            for batch in batches(chunks, decode, numerics.apart_rows, numerics.own_pass):
+                logits = self._forward(batch)
         return logits
 
     @torch.inference_mode()
@@ -77,4 +78,4 @@ class Runner:
             torch.tensor(numbers, dtype=torch.long, device=numerics.device)
             for numbers in (batch.token_ids, batch.positions, batch.wanted)
         )
-        return self.model.forward(ids, positions, attention, self.kv, wanted)
+        return self.model.forward(ids, positions, attention, self.kv, wanted, batch.num_apart)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.engine.model.batch import Group, Span, lay_out, passes
+from app.engine.model.batch import Group, Span, batches, lay_out
 from app.engine.runner_protocol import Chunk, DecodeRow
 
 
@@ -24,19 +24,34 @@ def test_neighbouring_slots_of_unlike_length_are_not_padded_to_each_other() -> N
     assert [group.lengths for group in batch.groups] == [(11, 21), (901,), (902,)]
 
 
-def test_a_prompt_and_its_last_token_take_two_passes_while_rows_are_few() -> None:
+def test_a_prompts_last_token_is_a_single_row_while_those_are_few() -> None:
     work = [Chunk(0, 0, [1, 2, 3], True), Chunk(1, 0, [4, 5], False)], [(2, 9, 6)]
-    assert passes(*work, own_pass_rows=2) == [
-        ([Chunk(0, 0, [1, 2], False), Chunk(1, 0, [4, 5], False)], []),
-        ([Chunk(0, 2, [3], True)], [(2, 9, 6)]),
+    (batch,) = batches(*work, apart_rows=2, own_pass=False)
+    assert batch.spans == (Span(0, 0, 0, 2), Span(2, 1, 0, 2))
+    assert [(group.slot, group.lengths) for group in batch.groups] == [(0, (3,)), (2, (10,))]
+    assert batch.wanted == [4, 5]
+    assert batch.num_apart == 4, "the products take the prompts apart from the single rows"
+    assert batches(*work, apart_rows=1, own_pass=False) == [lay_out(*work)]
+
+
+def test_rows_that_are_few_in_all_are_multiplied_together() -> None:
+    work = [Chunk(0, 0, [1, 2, 3], True)], [(2, 9, 6)]
+    assert [b.num_apart for b in batches(*work, apart_rows=4, own_pass=False)] == [0]
+    assert [b.num_apart for b in batches(*work, apart_rows=3, own_pass=False)] == [2]
+
+
+def test_single_rows_take_a_pass_of_their_own_where_that_is_a_graph() -> None:
+    work = [Chunk(0, 0, [1, 2, 3], True), Chunk(1, 0, [4, 5], False)], [(2, 9, 6)]
+    assert batches(*work, apart_rows=2, own_pass=True) == [
+        lay_out([Chunk(0, 0, [1, 2], False), Chunk(1, 0, [4, 5], False)], []),
+        lay_out([Chunk(0, 2, [3], True)], [(2, 9, 6)]),
     ]
-    assert passes(*work, own_pass_rows=1) == [work]
 
 
 def test_work_without_prompts_or_without_single_rows_takes_one_pass() -> None:
-    assert len(passes([], [(0, 3, 1)], 8)) == 1
-    assert len(passes([Chunk(0, 3, [1], True)], [(1, 3, 1)], 8)) == 1
-    assert len(passes([Chunk(0, 0, [1, 2], False)], [], 8)) == 1
+    assert len(batches([], [(0, 3, 1)], 8, True)) == 1
+    assert len(batches([Chunk(0, 3, [1], True)], [(1, 3, 1)], 8, True)) == 1
+    assert len(batches([Chunk(0, 0, [1, 2], False)], [], 8, True)) == 1
 
 
 @st.composite
@@ -48,14 +63,13 @@ def _work(draw: st.DrawFn) -> tuple[list[Chunk], list[DecodeRow]]:
     return chunks, [(s, draw(st.integers(0, 2000)), draw(st.integers(0, 99))) for s in slots[cut:]]
 
 
-@given(work=_work(), own=st.integers(0, 20))
+@given(work=_work(), apart=st.integers(0, 20), own=st.booleans())
 def test_every_token_is_written_once_and_logits_come_in_the_order_asked(
-    work: tuple[list[Chunk], list[DecodeRow]], own: int
+    work: tuple[list[Chunk], list[DecodeRow]], apart: int, own: bool
 ) -> None:
     chunks, decode = work
     written: list[tuple[int, int, int]] = []
-    for each in passes(chunks, decode, own):
-        batch = lay_out(*each)
+    for batch in batches(chunks, decode, apart, own):
         written += zip(batch.slots, batch.positions, batch.token_ids, strict=True)
         covered = [row for s in batch.spans for row in range(s.first, s.first + s.count)]
         covered += [row for g in batch.groups for row in range(g.first, g.first + len(g.lengths))]
