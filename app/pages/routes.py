@@ -20,7 +20,10 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import NotModifiedResponse, StaticFiles
 from starlette.templating import Jinja2Templates
 
+from app.pages.lab import lab_routes
+from app.pages.lesson import lesson_routes
 from app.pages.policy import page_headers
+from app.pages.standalone import standalone_routes
 from app.pages.vendor import installed_libraries, vendor_file
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +44,16 @@ def page_routes(root: Path = ROOT) -> Sequence[BaseRoute]:
     for suffix, media_type in _MEDIA_TYPES.items():
         mimetypes.add_type(media_type, suffix)
     return [
-        Route("/", page(root, "chat.html"), name="chat"),
+        Route("/", page(root, "chat.html"), name="chat_page"),
+        Route("/compare", page(root, "compare.html"), name="compare"),
+        Route("/teach", page(root, "teach.html"), name="teach"),
+        Route("/wall", page(root, "wall.html"), name="wall"),
+        Route("/join", page(root, "join.html"), name="join"),
+        # What the QR code says: short, so that it has few modules and is seen from the last row.
+        Route("/j", page(root, "join.html"), name="join_short"),
+        *lesson_routes(root),
+        *lab_routes(root),
+        *standalone_routes(root),
         Route("/favicon.ico", _favicon),
         Route("/static/vendor/{path:path}", _vendor(root / "node_modules"), name="vendor"),
         Mount("/static", _Static(directory=root / "static"), name="static"),

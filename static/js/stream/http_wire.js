@@ -36,8 +36,8 @@ export class HttpWire {
   /** @param {ClientFrame} frame @returns {boolean} */
   send(frame) {
     if (frame.type === "start") {
-      const { id, messages, pace } = frame;
-      this.#read("api/replies", "POST", { id, messages, pace }, id);
+      const { type: _, ...body } = frame;
+      this.#read("api/replies", "POST", { ...body, acks: false }, frame.id);
     } else if (frame.type === "attach") {
       const { reply, after, pace } = frame;
       this.#read(`api/replies/${encodeURIComponent(reply)}?after=${after}&pace=${pace}`, "GET", null, reply);
