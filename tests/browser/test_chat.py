@@ -68,6 +68,8 @@ async def ready(page: Page) -> None:
 
 async def send(page: Page, text: str = "Why is the sky blue?") -> None:
     await page.get_by_label("Your message").fill(text)
+    # A person takes longer to write than the page to fetch the rest of itself, which would count as waiting.
+    await page.wait_for_selector("body[data-talk=ready]")
     await page.keyboard.press("Enter")
 
 

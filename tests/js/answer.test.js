@@ -134,3 +134,38 @@ test("random pieces of random markup give what the whole gives", () => {
     assert.equal(rendered(Array.from(text)), rendered([text]), JSON.stringify(text));
   }
 });
+
+test("the blocks of a very long answer lie in chunks, in order, and no text is lost", () => {
+  const { root, answer } = newAnswer();
+  const paragraphs = Array.from({ length: 130 }, (_, i) => `Paragraph ${i}.`);
+  for (const text of paragraphs) answer.append(`${text}\n\n`);
+  answer.finish();
+  assert.deepEqual(root.children.map((/** @type {any} */ { className }) => className).slice(39), ["block prose", "chunk", "chunk", "chunk"]);
+  assert.equal(root.textContent, paragraphs.join(""));
+});
+
+test("while the library is on its way the text is plain, then read anew, with nothing lost or doubled", async () => {
+  /** @type {(found: any) => void} */
+  let arrive = () => {};
+  const root = new FakeElement("div");
+  const answer = new Answer(/** @type {any} */ (root), () => new Promise((resolve) => (arrive = resolve)),
+    /** @type {any} */ (() => ({})), (name) => name);
+  answer.append("Some **bold** ");
+  assert.equal(root.textContent, "Some **bold** ");
+  arrive(marked);
+  await Promise.resolve();
+  assert.equal(root.textContent, "Some bold ");
+  answer.append("text");
+  answer.finish();
+  assert.equal(root.textContent, "Some bold text");
+});
+
+test("where the library cannot be had the text stays plain", async () => {
+  const root = new FakeElement("div");
+  const answer = new Answer(/** @type {any} */ (root), () => Promise.resolve(null), /** @type {any} */ (() => ({})), (name) => name);
+  answer.append("**a");
+  await Promise.resolve();
+  answer.append("** b");
+  answer.finish();
+  assert.equal(root.textContent, "**a** b");
+});

@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { Painter } from "../../static/js/answer/painter.js";
 import { Exchange } from "../../static/js/chat/exchange.js";
 import { newReply } from "../../static/js/chat/reply.js";
+import { SignsOfLife } from "../../static/js/chat/signs_of_life.js";
+import { plainSettings } from "../../static/js/chat/settings.js";
 
 /** Frames that come when the test says so. */
 function handFrames() {
@@ -17,6 +19,10 @@ function handFrames() {
     },
     frame: () => waiting.splice(0).forEach((tell) => tell()),
     count: () => waiting.length,
+    now_ms: 0,
+    now() {
+      return this.now_ms;
+    },
   };
 }
 
@@ -25,7 +31,8 @@ function staged(fields = {}) {
   const reply = Object.assign(newReply("r1", "streamed", 0), fields);
   const frames = handFrames();
   const scene = { now: 1000, online: true, painted: "", ended: 0, sent: /** @type {any[]} */ ([]) };
-  const view = { paint: (/** @type {string} */ text) => void (scene.painted += text), update() {}, finish() {} };
+  /** @type {import("../../static/js/chat/exchange.js").View} */
+  const view = { paint: (text) => void (scene.painted += text), update() {}, finish() {} };
   const exchange = new Exchange(reply, [{ role: "user", content: "q" }], 1000, view, {
     send: (frame) => (scene.online ? (scene.sent.push(frame), true) : false),
     now: () => scene.now,
@@ -37,7 +44,14 @@ function staged(fields = {}) {
   /** @param {number} seq @param {string} text */
   const delta = (seq, text) => exchange.hear({ type: "delta", reply: "server-1", seq, text, tokens: 1, t: 0 });
   const queue = () => exchange.hear({ type: "queued", reply: "server-1", position: 0, t: 0, id: "r1" });
-  return { reply, exchange, frames, scene, delta, queue };
+  const timings = { queue_ms: 1, prefill_ms: 2, first_token_ms: 3, decode_ms: 100, paused_ms: 0, total_ms: 110 };
+  const done = () => exchange.hear({
+    type: "done", reply: "server-1", seq: 9, finish_reason: "stop", t: 9, timings,
+    usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8, cached_tokens: 0 },
+  });
+  /** What the page said, without its questions about the clock. */
+  const said = () => scene.sent.filter(({ type }) => type !== "ping");
+  return { reply, exchange, frames, scene, view, delta, queue, done, said };
 }
 
 test("the first text is painted at once, the next at most once a frame, nothing twice", () => {
@@ -128,12 +142,12 @@ test("Stop drops what was not painted, keeps what was, and tells the server", ()
 });
 
 test("Stop before the server has named the reply is sent as soon as it has", () => {
-  const { exchange, scene, queue } = staged();
+  const { exchange, scene, queue, said } = staged();
   exchange.begin();
   exchange.stop();
   assert.equal(scene.sent.length, 1);
   queue();
-  assert.deepEqual(scene.sent.at(-1), { type: "stop", reply: "server-1" });
+  assert.deepEqual(said().at(-1), { type: "stop", reply: "server-1" });
 });
 
 test("a question for a model that still loads is asked when it is ready, once", () => {
@@ -169,3 +183,123 @@ test("a tab that was hidden in mid-reply is flagged and its text painted", () =>
   assert.equal(reply.flags.hidden, true);
 });
 
+
+test("what was chosen is asked for, and resuming keeps the pace", () => {
+  const settings = { ...plainSettings(), pace: /** @type {const} */ ("sentence"), seed: 7, tokens_per_second: 5, inspect: true };
+  const { exchange, said, queue } = staged({ settings });
+  exchange.begin();
+  assert.deepEqual(said()[0], {
+    type: "start", id: "r1", messages: [{ role: "user", content: "q" }], pace: "sentence", acks: true,
+    seed: 7, tokens_per_second: 5, logprobs: 5,
+  });
+  queue();
+  exchange.begin();
+  assert.equal(said().at(-1).pace, "sentence");
+});
+
+test("a reader who pauses sees nothing new and acknowledges nothing, and catches up at once", () => {
+  const { exchange, scene, view, frames, delta, queue, said } = staged();
+  exchange.begin();
+  queue();
+  delta(1, "seen");
+  view.onHold?.(true);
+  delta(2, " b");
+  delta(3, " c");
+  frames.frame();
+  assert.equal(scene.painted, "seen");
+  assert.equal(said().at(-1).seq, 1);
+  view.onHold?.(false);
+  assert.equal(scene.painted, "seen b c");
+  assert.deepEqual(said().at(-1), { type: "ack", reply: "server-1", seq: 3 });
+});
+
+test("the end of a paused reply waits for its reader; Stop then keeps what was seen, with the counts", () => {
+  const { exchange, scene, view, reply, delta, queue, done } = staged();
+  exchange.begin();
+  queue();
+  delta(1, "seen");
+  view.onHold?.(true);
+  delta(2, " unseen");
+  done();
+  assert.deepEqual([scene.ended, reply.state], [0, "reading"]);
+  exchange.stop();
+  assert.deepEqual([scene.ended, reply.state, reply.text, reply.tokens], [1, "stopped", "seen", 3]);
+  const other = staged();
+  other.exchange.begin();
+  other.queue();
+  other.delta(1, "a");
+  other.view.onHold?.(true);
+  other.delta(2, "b");
+  other.done();
+  other.view.onHold?.(false);
+  assert.deepEqual([other.scene.ended, other.reply.state, other.scene.painted], [1, "done", "ab"]);
+});
+
+test("an error ends a paused reply with all of its text", () => {
+  const { exchange, scene, view, delta, queue } = staged();
+  exchange.begin();
+  queue();
+  view.onHold?.(true);
+  delta(1, "a");
+  exchange.hear({ type: "error", code: "engine_lost", message: "gone", retryable: true, reply: "server-1" });
+  assert.deepEqual([scene.painted, scene.ended], ["a", 1]);
+});
+
+test("while the page is held a piece is acknowledged now and then, each once, in order", () => {
+  /** @type {number[]} */
+  const told = [];
+  /** @type {(() => void)[]} */
+  const ticking = [];
+  const timers = { every: (/** @type {() => void} */ tell) => ticking.push(tell), cancel: () => void ticking.splice(0) };
+  const life = new SignsOfLife(() => [4, 6, 9], (mark) => void told.push(mark), timers);
+  life.show(true);
+  for (let i = 0; i < 5; i += 1) ticking[0]?.();
+  assert.deepEqual(told, [4, 6, 9]);
+  life.show(false);
+  assert.equal(ticking.length, 0);
+});
+
+test("smoothed text is shown later and evenly, acknowledged when shown, and what it added is counted", () => {
+  const settings = { ...plainSettings(), smoothed: true };
+  const { exchange, scene, reply, frames, delta, queue, done, said } = staged({ settings });
+  /** @param {number} now_ms */
+  const at = (now_ms) => void (scene.now = frames.now_ms = now_ms);
+  exchange.begin();
+  queue();
+  at(1000);
+  delta(1, "a");
+  delta(2, "b");
+  done();
+  frames.frame();
+  assert.deepEqual([scene.painted, reply.state], ["", "reading"]);
+  at(1250);
+  frames.frame();
+  assert.equal(scene.painted, "ab");
+  assert.deepEqual([reply.state, scene.ended], ["done", 1]);
+  assert.equal(said().at(-1).seq, 2);
+  assert.deepEqual(reply.smoothing, { first_ms: 250, mean_ms: 250, longest_ms: 250, pieces: 2 });
+});
+
+test("the server's clock is asked for a few times and the quickest answer kept", () => {
+  const { exchange, scene, reply, queue } = staged();
+  scene.now = 1010;
+  exchange.begin();
+  scene.now = 1050;
+  queue();
+  assert.deepEqual(reply.trace?.clock, { zero_ms: 30, error_ms: 20, way_ms: 40 });
+  for (const way_ms of [10, 4, 30, 30, 30, 30, 30]) {
+    const ping = scene.sent.filter(({ type }) => type === "ping").at(-1);
+    scene.now = 1000 + ping.t + way_ms;
+    exchange.hear({ type: "pong", t: ping.t + way_ms / 2 - 25, echo: ping.t, reply: "server-1" });
+  }
+  assert.deepEqual(reply.trace?.clock, { zero_ms: 25, error_ms: 2, way_ms: 4 });
+  assert.equal(scene.sent.filter(({ type }) => type === "ping").length, 6);
+});
+
+test("a second asking has no waterfall: its clock is not whole", () => {
+  const { exchange, reply, queue } = staged();
+  exchange.begin();
+  queue();
+  exchange.begin();
+  assert.equal(reply.trace, null);
+});

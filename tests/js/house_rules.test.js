@@ -23,7 +23,7 @@ for (const name of FILES) {
 }
 
 /** Folders from the ground up; a module imports from its own folder and from those below. */
-const FLOORS = ["words", "words.js", "events.js", "stream", "measure", "answer", "chat", "race", "rooms", "components", "pages"];
+const FLOORS = ["words", "words.js", "events.js", "stream", "measure", "answer", "chat", "race", "rooms", "learn", "lab", "components", "pages"];
 /** The connection remembers what works, the painter and the clock have no floor of their own. */
 const ALLOWED_UP = new Set(["stream/connection.js -> chat"]);
 

@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { liveReply, messagesFor, newConversation, titleOf, withReply, withTurn } from "../../static/js/chat/conversation.js";
 import { hear, isAbout, isLive, newReply, stopAt } from "../../static/js/chat/reply.js";
 
 /** @param {number} seq @param {string} text @returns {import("../../static/js/events.js").Delta} */
@@ -69,41 +68,3 @@ test("events of another reply are not about this one; a refused start is", () =>
   assert.equal(isAbout(reply, { type: "pong", t: 1 }), false);
 });
 
-test("the model is told the turns before, and none that got no word", () => {
-  let conversation = newConversation("c", 0);
-  const [first, empty, last] = ["1", "2", "3"].map((id) => newReply(id, "streamed", 0));
-  Object.assign(first ?? {}, { text: "one", state: "done" });
-  Object.assign(empty ?? {}, { state: "failed" });
-  for (const [i, reply] of [first, empty, last].entries()) {
-    conversation = withTurn(conversation, { id: `t${i}`, question: `q${i}`, replies: [/** @type {any} */ (reply)] });
-  }
-  assert.deepEqual(messagesFor(conversation, "t2").map((message) => message.content), ["q0", "one", "q2"]);
-  assert.deepEqual(messagesFor(conversation, "t0").map((message) => message.content), ["q0"]);
-  assert.equal(liveReply(conversation)?.id, "3");
-});
-
-test("asking again keeps the reply before and goes on with the new one", () => {
-  const old = { ...newReply("1", "whole", 0), text: "old", state: /** @type {const} */ ("done") };
-  const again = { ...newReply("2", "streamed", 0), text: "new", state: /** @type {const} */ ("done") };
-  let conversation = withTurn(newConversation("c", 0), { id: "t", question: "q", replies: [old] });
-  conversation = withReply(conversation, "t", again);
-  conversation = withTurn(conversation, { id: "u", question: "more", replies: [] });
-  assert.deepEqual(messagesFor(conversation, "u").map((message) => message.content), ["q", "new", "more"]);
-  assert.equal(conversation.turns[0]?.replies.length, 2);
-});
-
-test("a long conversation loses its oldest messages, never the question", () => {
-  let conversation = newConversation("c", 0);
-  for (let i = 0; i < 50; i += 1) {
-    conversation = withTurn(conversation, { id: `${i}`, question: `q${i}`, replies: [{ ...newReply(`${i}`, "streamed", 0), text: "x" }] });
-  }
-  const messages = messagesFor(conversation, "49");
-  assert.equal(messages.length, 63);
-  assert.deepEqual(messages.at(-1), { role: "user", content: "q49" });
-});
-
-test("a title is the first question on one short line", () => {
-  const conversation = withTurn(newConversation("c", 0), { id: "t", question: "a\n b ".repeat(40), replies: [] });
-  assert.equal(titleOf(conversation).length, 60);
-  assert.ok(!titleOf(conversation).includes("\n"));
-});

@@ -1,10 +1,12 @@
 /**
  * One answer on the page: text goes in piece by piece, elements come out. Finished blocks are read
  * once and never touched again; only the open tail is read anew, mended so that half-made markup does
- * not flicker. Without `marked` the text is shown as it is, append-only.
+ * not flicker. Without `marked` the text is shown as it is, append-only; while `marked` is still on its
+ * way too, and read anew once it is there.
  *
  * A tail that is very long (a list of a thousand lines) is read anew only when it has grown by a
- * quarter; between, its text is appended as it comes. So the whole work stays linear.
+ * quarter; between, its text is appended as it comes. Of a very long answer the blocks lie in chunks, so
+ * that a browser need not walk all of them for every frame. So the whole work stays linear.
  */
 
 import { BlockSplitter, readFence } from "./blocks.js";
@@ -15,8 +17,12 @@ import { patch } from "./patch.js";
 import { treeOf } from "./tree.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
+/** @typedef {import("./libraries.js").Marked | null} Found */
+/** @typedef {Found | (() => Promise<Found>)} Library a function is asked when an answer begins */
 
 const LONG_TAIL_CHARS = 6000;
+/** Blocks of an ordinary answer, and those of a chunk. */
+const CHUNK_BLOCKS = 40;
 
 export class Answer {
   #splitter = new BlockSplitter();
@@ -27,21 +33,32 @@ export class Answer {
    * @type {{ element: HTMLElement, code: CodeBlock | null } | null} */
   #open = null;
   #readChars = 0;
+  /** @type {HTMLElement} */
+  #chunk;
+  #inChunk = 0;
+  /** The text so far, kept while it may have to be read anew. @type {string | null} */
+  #soFar = null;
+  #isOver = false;
 
   /**
    * @param {HTMLElement} root empty; owned from now on
-   * @param {import("./libraries.js").Marked | null} marked
+   * @param {Library} marked
    * @param {() => { frame: HTMLElement, pre: HTMLElement, label: HTMLElement }} codeParts makes the frame of a code block
    * @param {(language: string) => string} codeName
    */
   constructor(root, marked, codeParts, codeName) {
     this.#root = root;
-    this.#lex = marked ? lexerOf(marked) : null;
+    this.#chunk = root;
     this.#parts = { make: codeParts, name: codeName };
+    this.#lex = marked && typeof marked !== "function" ? lexerOf(marked) : null;
+    if (typeof marked !== "function") return;
+    this.#soFar = "";
+    marked().then((found) => this.#readAnew(found));
   }
 
   /** @param {string} text the next piece */
   append(text) {
+    if (this.#soFar !== null) this.#soFar += text;
     if (!this.#lex) return this.#appendPlain(text);
     const finished = this.#splitter.push(text);
     for (const block of finished) this.#finish(block);
@@ -50,11 +67,24 @@ export class Answer {
 
   /** No text will come any more: read the tail as it is. */
   finish() {
+    this.#isOver = true;
     if (!this.#lex) return;
     for (const block of this.#splitter.end()) this.#finish(block);
   }
 
   // Private
+
+  /** @param {Found} found */
+  #readAnew(found) {
+    const text = this.#soFar ?? "";
+    this.#soFar = null;
+    if (!found) return;
+    this.#lex = lexerOf(found);
+    this.#open?.element.remove();
+    this.#open = null;
+    if (text) this.append(text);
+    if (this.#isOver) this.finish();
+  }
 
   /** @param {string} text */
   #appendPlain(text) {
@@ -120,7 +150,7 @@ export class Answer {
     if (this.#open?.code) return this.#open.code;
     this.#open?.element.remove();
     const { frame, pre, label } = this.#parts.make();
-    this.#root.append(frame);
+    this.#place(frame);
     const code = new CodeBlock({ pre, label }, this.#parts.name);
     this.#open = { element: frame, code };
     return code;
@@ -131,14 +161,26 @@ export class Answer {
     const element = this.#root.ownerDocument.createElement("div");
     element.className = `block ${kind}`;
     element.dir = "auto";
-    this.#root.append(element);
+    this.#place(element);
     return element;
+  }
+
+  /** @param {HTMLElement} block */
+  #place(block) {
+    if (this.#inChunk === CHUNK_BLOCKS) {
+      this.#chunk = this.#root.ownerDocument.createElement("div");
+      this.#chunk.className = "chunk";
+      this.#root.append(this.#chunk);
+      this.#inChunk = 0;
+    }
+    this.#inChunk += 1;
+    this.#chunk.append(block);
   }
 }
 
 // Private
 
-/** @param {import("./libraries.js").Marked} library @returns {(text: string) => import("marked").Token[]} */
+/** @param {NonNullable<Found>} library @returns {(text: string) => import("marked").Token[]} */
 function lexerOf(library) {
   const marked = new library.Marked({ gfm: true }, mathExtension());
   /** Link definitions of earlier blocks serve later ones. @type {Record<string, any>} */

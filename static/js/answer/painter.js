@@ -1,60 +1,127 @@
 /**
  * From arrivals to paints: the first text goes to the screen at once, all further text at most once a
- * frame, and in a hidden tab (which has no frames) directly. Nothing waits longer than one frame, and
- * Stop drops what was not painted yet. It refuses to know what painting means: a `paint` callback
- * gets the text in order, exactly once.
+ * frame, and in a hidden tab (which has no frames) directly. Nothing waits longer than one frame, but
+ * for what the reader chose: a piece may have a time before which it is not due (smoothed), and a
+ * held painter paints nothing until it is let go. Stop drops what was not painted. It refuses to know
+ * what painting means: a `paint` callback gets the text in order, exactly once, and how far it goes.
+ *
+ * @typedef {{ text: string, mark: number, due_ms: number }} Piece `mark`: the sequence number at its end
+ * @typedef {object} Frames
+ * @property {(tell: () => void) => number} request
+ * @property {(id: number) => void} cancel
+ * @property {() => boolean} hidden
+ * @property {() => number} now
  */
 
 export class Painter {
-  #pending = "";
+  /** @type {Piece[]} */
+  #pending = [];
   #painted = false;
   #dropped = false;
+  #held = false;
   /** @type {number | null} */
   #frame = null;
+  /** @type {(() => void) | null} */
+  #whenEmpty = null;
   #paint;
   #frames;
 
   /**
-   * @param {(text: string) => void} paint
-   * @param {{ request(tell: () => void): number, cancel(id: number): void, hidden(): boolean }} frames
+   * @param {(text: string, mark: number) => void} paint
+   * @param {Frames} frames
    */
   constructor(paint, frames = browserFrames) {
     this.#paint = paint;
     this.#frames = frames;
   }
 
-  /** @param {string} text */
-  push(text) {
-    if (this.#dropped) return;
-    this.#pending += text;
-    if (!this.#painted || this.#frames.hidden()) this.flush();
-    else this.#frame ??= this.#frames.request(() => this.flush());
+  get isHeld() {
+    return this.#held;
   }
 
-  /** Paint what is pending now: at the end of a reply, or when the tab is hidden. */
+  /** @returns {number[]} marks of what has arrived and is not painted, in order */
+  get waiting() {
+    return this.#pending.map(({ mark }) => mark);
+  }
+
+  /** @param {string} text @param {number} [mark] @param {number} [due_ms] on the frames' clock */
+  push(text, mark = 0, due_ms = 0) {
+    if (this.#dropped) return;
+    this.#pending.push({ text, mark, due_ms });
+    if (this.#frames.hidden()) this.flush();
+    else if (!this.#painted && due_ms === 0) this.#paintDue();
+    else this.#ask();
+  }
+
+  /** Paint nothing until `release`: the reader pressed Pause. */
+  hold() {
+    this.#held = true;
+  }
+
+  release() {
+    this.#held = false;
+    this.flush();
+  }
+
+  /** Paint what is pending, due or not: at the end of a reply, or when the tab is hidden. */
   flush() {
-    if (this.#frame !== null) this.#frames.cancel(this.#frame);
-    this.#frame = null;
-    const text = this.#pending;
-    if (text === "") return;
-    this.#pending = "";
-    this.#painted = true;
-    this.#paint(text);
+    this.#paintDue(Infinity);
   }
 
   /** Never paint again; what was pending is gone. The reader pressed Stop. */
   drop() {
     this.#dropped = true;
-    this.#pending = "";
-    this.flush();
+    this.#pending = [];
+    this.#whenEmpty = null;
+    this.#cancel();
+  }
+
+  /** @param {() => void} tell once everything that has arrived is painted; at once, if it is */
+  whenEmpty(tell) {
+    this.#whenEmpty = tell;
+    this.#tellEmpty();
+  }
+
+  // Private
+
+  #ask() {
+    if (!this.#held) this.#frame ??= this.#frames.request(() => {
+      this.#frame = null;
+      this.#paintDue();
+    });
+  }
+
+  #cancel() {
+    if (this.#frame !== null) this.#frames.cancel(this.#frame);
+    this.#frame = null;
+  }
+
+  #paintDue(now_ms = this.#frames.now()) {
+    if (this.#held) return;
+    this.#cancel();
+    const waits = this.#pending.findIndex(({ due_ms }) => due_ms > now_ms);
+    const due = this.#pending.splice(0, waits < 0 ? this.#pending.length : waits);
+    const last = due.at(-1);
+    if (last) {
+      this.#painted = true;
+      this.#paint(due.map(({ text }) => text).join(""), last.mark);
+    }
+    if (this.#pending.length > 0) this.#ask();
+    this.#tellEmpty();
+  }
+
+  #tellEmpty() {
+    if (this.#pending.length > 0) return;
+    const tell = this.#whenEmpty;
+    this.#whenEmpty = null;
+    tell?.();
   }
 }
 
-/** Frames of the browser. */
+/** Frames of the browser. @type {Frames} */
 export const browserFrames = {
-  /** @param {() => void} tell */
   request: (tell) => requestAnimationFrame(tell),
-  /** @param {number} id */
   cancel: (id) => cancelAnimationFrame(id),
   hidden: () => document.hidden,
+  now: () => performance.now(),
 };

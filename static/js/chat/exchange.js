@@ -2,13 +2,15 @@
  * One reply on its way: asks for it, takes what arrives, has it painted, and keeps its clock.
  *
  * The clock starts at the click and everything is counted from there. What has been painted is
- * acknowledged, so that the server knows how far the reader really is. A lost connection is answered
- * by going on after the last piece; Stop silences the page at once and tells the server. It refuses to
- * know sockets (a `send` is handed in) and elements (a view is).
+ * acknowledged, so that the server knows how far the reader really is; a reader who pauses or has the
+ * text smoothed is so far behind, and the end of the reply waits for the last paint. A lost connection
+ * is answered by going on after the last piece; Stop silences the page at once and tells the server. It
+ * refuses to know sockets (a `send` is handed in) and elements (a view is).
  *
  * @typedef {import("./reply.js").Reply} Reply
  * @typedef {import("../events.js").ServerEvent} ServerEvent
- * @typedef {{ paint(text: string): void, update(): void, finish(): void }} View
+ * @typedef {{ paint(text: string): void, update(): void, finish(): void, onHold?(held: boolean): void }} View
+ *   `onHold` is set here; the view calls it when the reader pauses what moves, or lets it go on
  * @typedef {object} Ports
  * @property {(frame: import("../events.js").ClientFrame) => boolean} send
  * @property {() => number} now milliseconds, monotonic
@@ -19,12 +21,22 @@
  */
 
 import { Painter } from "../answer/painter.js";
+import { EvenPace, withDelay } from "../measure/even_pace.js";
+import { ClockQuestions } from "./clock_questions.js";
 import { failWith, hear, isAbout, isLive, stopAt } from "./reply.js";
+import { SignsOfLife } from "./signs_of_life.js";
+import { wireSettings } from "./settings.js";
 
 export class Exchange {
   #shown;
   #stopWanted = false;
   #asked = false;
+  /** When each piece that is kept back on purpose had come. @type {Map<number, number>} */
+  #came = new Map();
+  /** @type {EvenPace | null} */
+  #even = null;
+  /** The end, which waits for the last paint. @type {ServerEvent | null} */
+  #lateEnd = null;
 
   /**
    * @param {Reply} reply
@@ -32,7 +44,7 @@ export class Exchange {
    * @param {number} clicked_ms on the clock of `ports.now`
    * @param {View} view
    * @param {Ports} ports
-   * @param {ConstructorParameters<typeof Painter>[1]} [frames]
+   * @param {import("../answer/painter.js").Frames} [frames]
    */
   constructor(reply, messages, clicked_ms, view, ports, frames) {
     this.reply = reply;
@@ -41,19 +53,26 @@ export class Exchange {
     this.view = view;
     this.ports = ports;
     this.#shown = reply.text;
-    this.painter = new Painter((text) => this.#paint(text), frames);
+    this.painter = new Painter((text, seq) => this.#paint(text, seq), frames);
+    this.clock = new ClockQuestions(reply, ports.send, () => this.#elapsed());
+    this.life = new SignsOfLife(() => this.painter.waiting, (seq) => this.#acknowledge(seq));
+    if (reply.settings?.smoothed && reply.mode === "streamed") this.#even = new EvenPace();
+    view.onHold = (held) => this.#hold(held);
     if (ports.hidden()) reply.flags.hidden = true;
   }
 
   /** Ask, or go on where the text ends. Safe to call again after every reconnection. */
   begin() {
     const { reply, messages } = this;
-    const pace = reply.mode === "whole" ? "whole" : "word";
-    const frame = reply.reply !== null
-      ? { type: /** @type {const} */ ("attach"), reply: reply.reply, after: reply.seq, pace: /** @type {import("../events.js").Pace} */ (pace), acks: true }
-      : { type: /** @type {const} */ ("start"), id: reply.id, messages, pace: /** @type {import("../events.js").Pace} */ (pace), acks: true };
-    const sent = this.ports.send(frame);
+    /** @type {import("../events.js").Pace} */
+    const pace = reply.mode === "whole" ? "whole" : (reply.settings?.pace ?? "word");
+    const sent_ms = this.#elapsed();
+    const sent = this.ports.send(reply.reply !== null
+      ? { type: "attach", reply: reply.reply, after: reply.seq, pace, acks: true }
+      : { type: "start", id: reply.id, messages, pace, acks: true, ...wireSettings(reply.settings), ...goingOn(messages) });
     if (sent && this.#asked && reply.reply !== null) reply.flags.reconnected = true;
+    // A second asking has times of its own; they explain nothing.
+    if (sent) reply.trace = this.#asked || reply.reply !== null ? null : { sent_ms, clock: null, first: null };
     this.#asked ||= sent;
     // Stop, pressed while there was no connection, is not forgotten.
     if (sent && this.#stopWanted && reply.reply !== null) this.ports.send({ type: "stop", reply: reply.reply });
@@ -63,17 +82,14 @@ export class Exchange {
   hear(event) {
     const { reply } = this;
     if (!isAbout(reply, event)) return;
+    if (event.type === "pong") return this.clock.hear(event);
     if (event.type === "error" && event.code === "engine_loading" && reply.state === "asking") {
       this.#asked = false;
       return;
     }
-    const text = hear(reply, event, this.#elapsed());
-    if (this.#stopWanted && reply.reply !== null && event.type === "queued") {
-      this.ports.send({ type: "stop", reply: reply.reply });
-    }
-    if (text) this.painter.push(text);
-    if (!isLive(reply)) this.#end();
-    else this.view.update();
+    if (event.type !== "done" || !isLive(reply) || !this.#keepsBack) return this.#take(event);
+    this.#lateEnd = event;
+    this.painter.whenEmpty(() => this.#take(event));
   }
 
   /** The model has become ready: ask, if the question is still with us. */
@@ -88,6 +104,7 @@ export class Exchange {
     this.#stopWanted = true;
     if (this.reply.reply !== null) this.ports.send({ type: "stop", reply: this.reply.reply });
     stopAt(this.reply, this.#shown);
+    if (this.#lateEnd) hear(this.reply, this.#lateEnd, this.#elapsed());
     this.#end();
   }
 
@@ -107,17 +124,55 @@ export class Exchange {
 
   // Private
 
+  /** What has arrived may stay unpainted by the reader's own choice. */
+  get #keepsBack() {
+    return this.#even !== null || this.painter.isHeld;
+  }
+
   #elapsed() {
     return this.ports.now() - this.clicked_ms;
   }
 
+  /** @param {ServerEvent} event about this reply */
+  #take(event) {
+    const { reply } = this;
+    const text = hear(reply, event, this.#elapsed());
+    if (event.type === "queued") {
+      if (this.#stopWanted && reply.reply !== null) this.ports.send({ type: "stop", reply: reply.reply });
+      this.clock.begin(event);
+    }
+    if (text) this.#push(text);
+    if (!isLive(reply)) this.#end();
+    else this.view.update();
+  }
+
   /** @param {string} text */
-  #paint(text) {
+  #push(text) {
+    const { reply } = this;
+    const now_ms = this.ports.now();
+    if (this.#even) this.#came.set(reply.seq, now_ms);
+    this.painter.push(text, reply.seq, this.#even?.due(now_ms));
+  }
+
+  /** @param {boolean} held */
+  #hold(held) {
+    if (held) this.painter.hold();
+    else this.painter.release();
+    this.life.show(held);
+  }
+
+  /** @param {string} text @param {number} seq at its end */
+  #paint(text, seq) {
     const { reply } = this;
     this.view.paint(text);
     this.#shown += text;
+    for (const [mark, came_ms] of this.#came) {
+      if (mark > seq) break;
+      reply.smoothing = withDelay(reply.smoothing, this.ports.now() - came_ms);
+      this.#came.delete(mark);
+    }
     const isFirst = reply.firstPaint_ms === null;
-    if (reply.reply !== null) this.ports.send({ type: "ack", reply: reply.reply, seq: reply.seq });
+    this.#acknowledge(seq);
     this.ports.afterPaint((stamp_ms) => {
       if (isFirst) reply.firstPaint_ms = stamp_ms - this.clicked_ms;
       reply.lastPaint_ms = stamp_ms - this.clicked_ms;
@@ -127,12 +182,24 @@ export class Exchange {
     this.view.update();
   }
 
+  /** @param {number} seq */
+  #acknowledge(seq) {
+    if (this.reply.reply !== null) this.ports.send({ type: "ack", reply: this.reply.reply, seq });
+  }
+
   #end() {
     this.reply.ended_ms ??= this.#elapsed();
-    this.painter.flush();
+    this.life.show(false);
+    this.painter.release();
     this.view.finish();
     this.view.update();
     this.ports.changed();
     this.ports.ended();
   }
 }
+
+// Private
+
+/** A conversation that ends with the assistant's own words is gone on with, not answered.
+ * @param {import("../events.js").Message[]} messages @returns {{ continue_last?: true }} */
+const goingOn = (messages) => (messages.at(-1)?.role === "assistant" ? { continue_last: true } : {});

@@ -27,10 +27,19 @@
  * @property {import("../events.js").Timings | null} timings
  * @property {string | null} finish the server's reason
  * @property {{ code: string, message: string, retryable: boolean } | null} error
+ * @property {import("./settings.js").Settings} [settings] what was asked for; old records have none
+ * @property {string | null} [continues] the version whose text this one began with and goes on from
  * @property {{ hidden: boolean, resumed: boolean, reconnected: boolean }} flags
+ * @property {import("../measure/waterfall.js").Trace | null} [trace] stamps for the waterfall; none of a resumed reply
+ * @property {import("../measure/token_bytes.js").SeenToken[]} [seen] every token, where they were asked for
+ * @property {import("../measure/even_pace.js").Added | null} [smoothing] what even pacing has added
+ * @property {string | null} [waits] why the model waits just now: the wire's `paused`
  */
 
 import { countWords } from "../measure/words_read.js";
+
+/** So many tokens are kept for looking into; a longer reply shows its beginning. */
+const MAX_SEEN = 2048;
 
 /** @param {string} id @param {Mode} mode @param {number} asked_epoch_ms @returns {Reply} */
 export function newReply(id, mode, asked_epoch_ms) {
@@ -74,8 +83,13 @@ export function hear(reply, event, at_ms) {
       return "";
     case "delta":
       return takeText(reply, event, at_ms);
+    case "paused":
+    case "resumed":
+      reply.waits = event.type === "paused" ? event.reason : null;
+      return "";
     case "done":
       takeCounts(reply, event);
+      reply.waits = null;
       reply.state = event.finish_reason === "cancelled" ? "stopped" : "done";
       return "";
     case "error":
@@ -90,11 +104,13 @@ export function hear(reply, event, at_ms) {
 export function stopAt(reply, shown) {
   reply.state = "stopped";
   reply.text = shown;
+  reply.waits = null;
 }
 
 /** @param {Reply} reply @param {{ code: string, message: string, retryable: boolean }} error */
 export function failWith(reply, { code, message, retryable }) {
   reply.state = "failed";
+  reply.waits = null;
   reply.error = { code, message, retryable };
 }
 
@@ -106,6 +122,12 @@ function takeText(reply, delta, at_ms) {
   reply.seq = delta.seq;
   reply.state = "reading";
   reply.text += delta.text;
+  for (const { token_id, data, logprob, top = [] } of delta.info ?? []) {
+    if ((reply.seen ??= []).length < MAX_SEEN) reply.seen.push({ id: token_id, data, logprob, top, at_ms, t: delta.t });
+  }
+  // All at once of an answer without a word is a piece without text: nothing that could be read arrived.
+  if (delta.text === "") return "";
+  if (reply.trace) reply.trace.first ??= { at_ms, released_t: delta.released ?? delta.t };
   reply.arrivals.push({ at_ms, words: countWords(delta.text), tokens: delta.tokens });
   return delta.text;
 }

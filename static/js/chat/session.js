@@ -1,50 +1,75 @@
 /**
- * The chat as a whole: which conversation is open, which reply is on its way, and over which wire. It
- * turns wishes (ask, ask again, stop, new chat) and news (events, connections, readiness) into changes
- * of the conversation, and tells the page what to show. It refuses to know elements.
+ * The chat as a whole: which conversation is open, which replies are on their way, and over which wire.
+ * It turns wishes (ask, edit, go on, choose a version, delete) and news (events, connections, other
+ * tabs) into changes of conversations, and tells the page what to show. It refuses to know elements
+ * and how anything is stored.
  *
  * @typedef {import("./conversation.js").Conversation} Conversation
  * @typedef {import("./reply.js").Reply} Reply
  * @typedef {import("./reply.js").Mode} Mode
  * @typedef {object} Stage what the page offers
  * @property {(conversation: Conversation) => void} show
- * @property {(replyId: string) => import("./exchange.js").View} view
+ * @property {(reply: Reply) => import("./exchange.js").View} view
+ * @property {(reply: Reply) => void} renew another tab had the better record of this reply
  * @property {(live: boolean) => void} live
- * @property {(topic: "connection" | "loading" | "storage" | "network", text: string) => void} tell
+ * @property {(topic: "storage", text: string) => void} tell
  * @property {(text: string) => void} announce
+ * @property {() => void} listChanged
+ * @property {() => void} removedElsewhere
  */
 
-import { afterPaint } from "../measure/paint.js";
 import { countWords } from "../measure/words_read.js";
 import { randomId } from "../stream/identity.js";
 import { say } from "../words.js";
-import { liveReply, messagesFor, newConversation, withReply, withTurn } from "./conversation.js";
-import { Exchange } from "./exchange.js";
+import {
+  endOf, liveReplies, newConversation, turnOf, withChoice, withReply, withSettings, withTurn, withTurnsBack, withoutTurn,
+} from "./conversation.js";
+import { InHand } from "./in_hand.js";
+import { LiveReplies } from "./live_replies.js";
+import { recallSettings } from "./preferences.js";
+import { messagesFor } from "./question.js";
 import { recall, remember, tabStorage } from "./remembered.js";
-import { isLive, newReply } from "./reply.js";
-
-/** A reply is stored at its turning points and about so often while it grows. */
-const SAVE_EVERY_MS = 1000;
+import { newReply } from "./reply.js";
 
 export class Session {
-  /** @type {Conversation} */
-  conversation = newConversation(randomId(), Date.now());
-  /** @type {Exchange | null} */
-  #exchange = null;
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  #saving;
   /** @type {import("../stream/socket_wire.js").Wire | null} */
   #wire = null;
 
   /**
    * @param {import("./store.js").ConversationStore} store
+   * @param {import("./tabs.js").Tabs} tabs
    * @param {import("../stream/readiness.js").Readiness} readiness
    * @param {Stage} stage
    */
-  constructor(store, readiness, stage) {
-    this.store = store;
+  constructor(store, tabs, readiness, stage) {
     this.readiness = readiness;
     this.stage = stage;
+    this.live = new LiveReplies({
+      send: (frame) => this.#wire?.send(frame) ?? false,
+      modelReady: () => readiness.isReady,
+      firstPaint: () => stage.announce(say("startedSay")),
+      changed: (reply) => this.hand.saveWith(reply),
+      ended: (reply) => this.#ended(reply),
+    });
+    this.hand = new InHand(store, tabs, {
+      show: () => this.#show(),
+      renew: stage.renew,
+      isRunning: (id) => this.live.has(id),
+      joined: (conversation) => this.#resume(conversation),
+      tell: (problem) => stage.tell("storage", problem === null ? "" : say("notSaved", { why: problem instanceof Error ? problem.name : "?" })),
+      listChanged: stage.listChanged,
+      removedElsewhere: () => (this.startNew(), stage.removedElsewhere()),
+    });
+  }
+
+  /** @returns {Conversation} the one on the page */
+  get conversation() {
+    return this.hand.shown;
+  }
+
+  /** @returns {boolean} whether a reply of the shown conversation is on its way */
+  get isLive() {
+    return this.#liveHere.length > 0;
   }
 
   /** @param {import("../stream/socket_wire.js").Wire} wire */
@@ -55,62 +80,67 @@ export class Session {
   /** Open the conversation of this tab again, and go on with a reply that was on its way. */
   async restore() {
     const id = recall("conversation", "", tabStorage());
-    if (id) await this.open(id);
-    else this.#opened();
+    if (!id || !(await this.open(id))) this.startNew();
   }
 
-  /** @param {string} id of a stored conversation */
+  /** @param {string} id of a stored conversation @returns {Promise<boolean>} whether it is there */
   async open(id) {
-    const stored = await this.store.load(id).catch(() => undefined);
-    if (stored) this.conversation = stored;
-    this.#opened();
-    const reply = liveReply(this.conversation);
-    if (!reply) return;
-    reply.flags.resumed = true;
-    const clicked_ms = performance.now() - Math.max(0, Date.now() - reply.asked_epoch_ms);
-    const turn = /** @type {import("./conversation.js").Turn} */ (this.conversation.turns.at(-1));
-    this.#start(reply, turn.id, clicked_ms);
+    const conversation = await this.hand.find(id);
+    if (!conversation) return false;
+    this.hand.take(conversation);
+    this.#resume(conversation);
+    return true;
   }
 
-  /** Begin an empty conversation; a reply on its way is stopped. */
-  startNew() {
-    this.stop();
-    this.#exchange = null;
-    this.conversation = newConversation(randomId(), Date.now());
-    this.#opened();
+  /** Begin an empty conversation; a reply on its way goes on in its own. @param {Conversation["settings"]} [settings] */
+  startNew(settings = recallSettings()) {
+    this.hand.take(newConversation(randomId(), Date.now(), settings));
   }
 
   /** @param {string} question @param {Mode} mode @param {number} clicked_ms */
   ask(question, mode, clicked_ms) {
-    if (this.isLive) return;
-    const turn = { id: randomId(), question, replies: [newReply(randomId(), mode, Date.now())] };
-    this.conversation = withTurn(this.conversation, turn);
-    this.#start(/** @type {Reply} */ (turn.replies[0]), turn.id, clicked_ms);
+    this.#askBelow(endOf(this.conversation), question, mode, clicked_ms);
+  }
+
+  /** Ask a changed question beside the old one. @param {string} turnId @param {string} question @param {Mode} mode @param {number} clicked_ms */
+  edit(turnId, question, mode, clicked_ms) {
+    const turn = this.conversation.turns.find(({ id }) => id === turnId);
+    if (turn) this.#askBelow(turn.parent, question, mode, clicked_ms);
   }
 
   /** Ask the question of this reply once more. @param {string} replyId @param {Mode} mode @param {number} clicked_ms */
   askAgain(replyId, mode, clicked_ms) {
-    const turn = this.conversation.turns.find(({ replies }) => replies.some((reply) => reply.id === replyId));
-    if (this.isLive || !turn) return;
-    const reply = newReply(randomId(), mode, Date.now());
-    this.conversation = withReply(this.conversation, turn.id, reply);
-    this.#start(reply, turn.id, clicked_ms);
+    this.#addVersion(replyId, this.#newReply(mode), clicked_ms);
+  }
+
+  /** Go on where this reply ends, as a version that begins with its text. @param {string} replyId @param {Mode} mode @param {number} clicked_ms */
+  goOn(replyId, mode, clicked_ms) {
+    const text = turnOf(this.conversation, replyId)?.replies.find(({ id }) => id === replyId)?.text;
+    if (text) this.#addVersion(replyId, { ...this.#newReply(mode), text, continues: replyId }, clicked_ms);
   }
 
   stop() {
-    this.#exchange?.stop();
+    for (const { id } of this.#liveHere) this.live.stop(id);
   }
 
-  get isLive() {
-    return this.#exchange !== null && isLive(this.#exchange.reply);
+  /** @param {string} fork a parent or a turn @param {string} branch */
+  choose(fork, branch) {
+    this.hand.change(withChoice(this.conversation, fork, branch));
   }
 
-  /** @param {Reply} reply @returns {{ elapsed(): number, waitsForModel(): boolean }} */
-  timeOf(reply) {
-    const mine = () => (this.#exchange?.reply === reply ? this.#exchange : null);
-    return {
-      elapsed: () => performance.now() - (mine()?.clicked_ms ?? performance.now()),
-      waitsForModel: () => reply.state === "asking" && !this.readiness.isReady,
+  /** An empty conversation is not stored for its settings alone. @param {Conversation["settings"]} settings */
+  settle(settings) {
+    this.hand.change(withSettings(this.conversation, settings, Date.now()), this.conversation.turns.length > 0);
+  }
+
+  /** Delete a turn and what follows it. @param {string} turnId @returns {() => void} undo */
+  removeTurn(turnId) {
+    const { conversation, gone } = withoutTurn(this.conversation, turnId);
+    for (const { id } of gone.flatMap(({ replies }) => replies)) this.live.stop(id);
+    this.hand.change(conversation);
+    return () => {
+      const { shown } = this.hand;
+      if (shown.id === conversation.id) this.hand.change(withTurnsBack(shown, gone, randomId));
     };
   }
 
@@ -121,81 +151,74 @@ export class Session {
       this.readiness.watch();
     }
     if (event.type === "error" && event.code === "not_found") event.message ||= say("nothingToResume");
-    this.#exchange?.hear(event);
-    if (event.type === "delta" && this.isLive) this.#saveSoon();
-  }
-
-  /** The wire is there (again): go on with what was on its way. */
-  connected() {
-    if (this.isLive && this.readiness.isReady) this.#exchange?.begin();
-  }
-
-  modelIsReady() {
-    this.#exchange?.modelIsReady();
-  }
-
-  visibilityChanged() {
-    this.#exchange?.visibilityChanged();
-  }
-
-  /** Store now: the page is going away. */
-  leave() {
-    if (this.isLive) this.#save();
+    this.live.hear(event);
+    if (event.type === "delta") this.hand.saveBusySoon();
   }
 
   // Private
 
-  #opened() {
+  get #liveHere() {
+    return liveReplies(this.conversation).filter(({ id }) => this.live.has(id));
+  }
+
+  #show() {
     remember("conversation", this.conversation.id, tabStorage());
     this.stage.show(this.conversation);
     this.stage.live(this.isLive);
   }
 
-  /** @param {Reply} reply @param {string} turnId @param {number} clicked_ms */
-  #start(reply, turnId, clicked_ms) {
-    const messages = messagesFor(this.conversation, turnId);
-    this.stage.show(this.conversation);
-    let begun = false;
-    const exchange = new Exchange(reply, messages, clicked_ms, this.stage.view(reply.id), {
-      send: (frame) => this.#wire?.send(frame) ?? false,
-      now: () => performance.now(),
-      afterPaint: (tell) => {
-        if (!begun) this.stage.announce(say("startedSay"));
-        begun = true;
-        afterPaint(tell);
-      },
-      hidden: () => document.hidden,
-      changed: () => this.#save(),
-      ended: () => this.#ended(reply),
-    });
-    this.#exchange = exchange;
-    if (this.readiness.isReady) exchange.begin();
-    else this.readiness.watch();
-    this.stage.view(reply.id).update();
-    this.stage.live(true);
-    this.#save();
+  /** @param {Mode} mode @returns {Reply} */
+  #newReply(mode) {
+    return { ...newReply(randomId(), mode, Date.now()), settings: { ...this.conversation.settings } };
+  }
+
+  /** @param {string} parent @param {string} question @param {Mode} mode @param {number} clicked_ms */
+  #askBelow(parent, question, mode, clicked_ms) {
+    if (this.isLive) return;
+    const reply = this.#newReply(mode);
+    const turn = { id: randomId(), parent, question, replies: [reply] };
+    this.#start(withTurn(this.conversation, turn), reply, clicked_ms);
+  }
+
+  /** @param {string} besideId @param {Reply} reply @param {number} clicked_ms */
+  #addVersion(besideId, reply, clicked_ms) {
+    const turn = turnOf(this.conversation, besideId);
+    if (turn && !this.isLive) this.#start(withReply(this.conversation, turn.id, reply), reply, clicked_ms);
+  }
+
+  /** @param {Conversation} conversation that has the reply @param {Reply} reply @param {number} clicked_ms */
+  #start(conversation, reply, clicked_ms) {
+    this.hand.change({ ...conversation, updated_epoch_ms: Date.now() });
+    this.#begin(conversation, reply, clicked_ms);
+    if (!this.readiness.isReady) this.readiness.watch();
+  }
+
+  /** Receive what is on its way and not received here: after a reload, or started in another tab.
+   * @param {Conversation} conversation */
+  #resume(conversation) {
+    for (const reply of liveReplies(conversation)) {
+      if (this.live.has(reply.id)) continue;
+      reply.flags.resumed = true;
+      this.#begin(conversation, reply, performance.now() - Math.max(0, Date.now() - reply.asked_epoch_ms));
+    }
+  }
+
+  /** @param {Conversation} conversation @param {Reply} reply @param {number} clicked_ms */
+  #begin(conversation, reply, clicked_ms) {
+    const turn = turnOf(conversation, reply.id);
+    if (!turn) return;
+    const begun = reply.continues ? reply.text : "";
+    const messages = messagesFor(conversation, turn, reply.settings?.system ?? "", begun);
+    this.live.begin(reply, messages, clicked_ms, this.stage.view(reply));
+    this.stage.live(this.isLive);
   }
 
   /** @param {Reply} reply */
   #ended(reply) {
-    this.stage.live(false);
+    this.stage.live(this.isLive);
     const outcome = { done: "doneSay", stopped: "stoppedSay", failed: "failedSay" }[/** @type {"done"} */ (reply.state)];
     this.stage.announce(say(outcome, { count: countWords(reply.text) }));
     // An engine that was lost is loaded anew; the next question waits for it.
     if (reply.error?.retryable) this.readiness.watch();
-  }
-
-  #saveSoon() {
-    this.#saving ??= setTimeout(() => this.#save(), SAVE_EVERY_MS);
-  }
-
-  #save() {
-    clearTimeout(this.#saving);
-    this.#saving = undefined;
-    this.conversation.updated_epoch_ms = Date.now();
-    this.store.save(this.conversation).then(
-      () => this.stage.tell("storage", ""),
-      (error) => this.stage.tell("storage", say("notSaved", { why: error?.name ?? "?" })),
-    );
   }
 }

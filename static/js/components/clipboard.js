@@ -22,10 +22,8 @@ export function mountCopy(button, text) {
   });
 }
 
-// Private
-
 /** @param {string} text @param {HTMLElement} returnTo gets the focus back */
-async function copy(text, returnTo) {
+export async function copy(text, returnTo) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -33,6 +31,8 @@ async function copy(text, returnTo) {
     return copyBySelection(text, returnTo);
   }
 }
+
+// Private
 
 /** @param {string} text @param {HTMLElement} returnTo */
 function copyBySelection(text, returnTo) {

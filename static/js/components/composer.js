@@ -1,11 +1,11 @@
 /**
  * Where a message is written and its delivery is chosen. Enter sends, except while an input method is
  * composing a character, and except on touch screens, where Enter is the only way to a new line. It
- * speaks upwards by two events: `ask` {text, at_ms} and `halt`.
+ * speaks upwards by events: `ask` {text, at_ms}, `halt`, `edit-last` (the up key in an empty field).
  */
 
 import { recall, remember } from "../chat/remembered.js";
-import { part } from "./parts.js";
+import { part, setText } from "./parts.js";
 
 /** @typedef {import("../chat/reply.js").Mode} Mode */
 
@@ -19,6 +19,7 @@ export class Composer {
     this.text = part(root, "prompt", HTMLTextAreaElement);
     this.sendButton = part(root, "send", HTMLButtonElement);
     this.stopButton = part(root, "stop", HTMLButtonElement);
+    this.chosen = part(root, "chosen", HTMLButtonElement);
     this.modes = /** @type {NodeListOf<HTMLInputElement>} */ (root.querySelectorAll('input[name="mode"]'));
     this.text.addEventListener("keydown", (event) => this.#keyDown(event));
     this.text.addEventListener("input", () => this.#fit());
@@ -52,6 +53,12 @@ export class Composer {
     if (hadFocus) (live ? this.stopButton : this.text).focus();
   }
 
+  /** What is not usual about the next reply. @param {string} words "" for nothing */
+  showChosen(words) {
+    setText(this.chosen, words);
+    this.chosen.hidden = words === "";
+  }
+
   /** @param {string} text */
   fill(text) {
     this.text.value = text;
@@ -74,8 +81,16 @@ export class Composer {
     this.root.dispatchEvent(new CustomEvent("halt", { bubbles: true }));
   }
 
+  #editLast() {
+    this.root.dispatchEvent(new CustomEvent("edit-last", { bubbles: true }));
+  }
+
   /** @param {KeyboardEvent} event */
   #keyDown(event) {
+    if (event.key === "ArrowUp" && this.text.value === "") {
+      event.preventDefault();
+      return this.#editLast();
+    }
     if (event.key !== "Enter" || event.shiftKey || event.altKey) return;
     if (event.isComposing || event.keyCode === TAKEN_BY_INPUT_METHOD) return;
     const touch = matchMedia("(pointer: coarse) and (hover: none)").matches;

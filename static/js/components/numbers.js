@@ -5,7 +5,7 @@
 
 import { spellRate, spellTime } from "../measure/spelling.js";
 import { say } from "../words.js";
-import { part, setText } from "./parts.js";
+import { element, part, setText } from "./parts.js";
 
 /** @typedef {import("../measure/numbers.js").Numbers} Numbers */
 
@@ -58,12 +58,4 @@ export function mountNumbers(root) {
 function gapsText({ gapMedian_ms, gapLongest_ms }) {
   if (gapMedian_ms === null) return say("none");
   return say("gapsValue", { median: spellTime(gapMedian_ms), longest: spellTime(gapLongest_ms) });
-}
-
-/** @param {string} tag @param {string} className @param {(Node | string)[]} children */
-function element(tag, className, ...children) {
-  const made = document.createElement(tag);
-  if (className) made.className = className;
-  made.append(...children);
-  return made;
 }

@@ -40,6 +40,14 @@ export function svg(tag, attributes, ...children) {
   return element;
 }
 
+/** @param {string} tag @param {string} className @param {(Node | string)[]} children @returns {HTMLElement} */
+export function element(tag, className, ...children) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...children);
+  return made;
+}
+
 /** Write a text only when it differs: screen readers and layout hear of changes only.
  * @param {Element} element @param {string} text */
 export function setText(element, text) {

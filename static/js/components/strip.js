@@ -1,8 +1,12 @@
 /**
  * The strip, drawn: the shape of measure/strip_shape.js as SVG, with its axis and its words for those
- * who do not see it. It draws whatever it is given, whenever it is asked; how often is the caller's.
+ * who do not see it. It draws whatever it is given, whenever it is asked; how often is the caller's. The
+ * browser tells it its size, so drawing never forces a layout, and a strip far off the screen is drawn
+ * when it comes near.
  *
  * @typedef {import("../measure/strip_shape.js").Arrival} Arrival
+ * @typedef {{ arrivals: Arrival[], now_ms: number, ended: boolean, firstPaint_ms?: number | null,
+ *   axis_ms?: number }} Drawn
  */
 
 import { spellRoughly, spellTime } from "../measure/spelling.js";
@@ -14,18 +18,20 @@ import { fromTemplate, part, setText, svg } from "./parts.js";
 let patterns = 0;
 
 export class Strip {
-  /** @type {{ arrivals: Arrival[], now_ms: number, ended: boolean, axis_ms?: number } | null} */
+  /** @type {Drawn | null} */
   #last = null;
+  #width = 0;
+  #height = 0;
   #pattern = `hatch-${(patterns += 1)}`;
 
   constructor() {
     this.element = fromTemplate("strip-template");
     this.drawing = part(this.element, "drawing", SVGSVGElement);
     this.reading = part(this.element, "reading", HTMLElement);
-    new ResizeObserver(() => this.#last && this.#draw(this.#last)).observe(this.element);
+    new ResizeObserver(([entry]) => this.#resized(/** @type {ResizeObserverEntry} */ (entry).contentRect)).observe(this.drawing);
   }
 
-  /** @param {{ arrivals: Arrival[], now_ms: number, ended: boolean, axis_ms?: number }} reply */
+  /** @param {Drawn} reply */
   show(reply) {
     this.#last = { ...reply };
     this.#draw(this.#last);
@@ -33,17 +39,24 @@ export class Strip {
 
   // Private
 
-  /** @param {{ arrivals: Arrival[], now_ms: number, ended: boolean, axis_ms?: number }} reply */
+  /** @param {{ width: number, height: number }} room */
+  #resized({ width, height }) {
+    this.#width = Math.round(width);
+    this.#height = Math.round(height);
+    if (this.#last) this.#draw(this.#last);
+  }
+
+  /** @param {Drawn} reply */
   #draw(reply) {
-    const width = Math.round(this.drawing.getBoundingClientRect().width);
+    this.#label(reply);
+    const width = this.#width;
+    const height = this.#height;
     if (width === 0) return;
-    const height = Math.round(this.drawing.getBoundingClientRect().height);
     const axis_ms = reply.axis_ms ?? axisFor(reply.now_ms);
     const axisHeight = Math.round(height * 0.3);
     const shape = stripShape(reply, { width, height: height - axisHeight, axis_ms });
     this.drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
     this.drawing.replaceChildren(...this.#axis(shape, height), ...this.#marks(shape, reply));
-    this.#label(reply);
   }
 
   /** @param {import("../measure/strip_shape.js").StripShape} shape @param {number} height */
@@ -75,15 +88,15 @@ export class Strip {
     return marks;
   }
 
-  /** @param {{ arrivals: Arrival[], now_ms: number, ended: boolean }} reply */
-  #label({ arrivals, now_ms, ended }) {
+  /** @param {Drawn} reply */
+  #label({ arrivals, now_ms, ended, firstPaint_ms }) {
     const words = arrivals.reduce((sum, arrival) => sum + arrival.words, 0);
     const takes = spellRoughly(readingTime_ms(words));
     setText(this.reading, words > 0 ? say("readingTakes", { time: takes }) : "");
     if (!ended) return;
     const first = arrivals[0];
     this.drawing.setAttribute("aria-label", !first ? say("stripEmpty") : say("stripLabel", {
-      wait: spellTime(first.at_ms), total: spellTime(now_ms), reading: takes,
+      wait: spellTime(Math.max(first.at_ms, firstPaint_ms ?? 0)), total: spellTime(now_ms), reading: takes,
       arrivals: say("arrivals", { count: arrivals.length }),
     }));
   }

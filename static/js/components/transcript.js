@@ -1,23 +1,28 @@
 /**
- * The conversation on the page: turns in order, each a question and its replies. `update` adds what is
- * new and removes what is gone; what stands is not touched. Earlier replies of a turn stay above the
- * one that was asked for again, so that they can be compared.
+ * The conversation on the page: the shown path, turn by turn. `update` adds what is new and removes what
+ * is gone; what stands is not touched. A reply that is on its way keeps its view wherever the reader
+ * goes meanwhile, because its text is painted piece by piece.
+ *
+ * @typedef {import("../chat/conversation.js").Conversation} Conversation
+ * @typedef {import("../chat/reply.js").Reply} Reply
  */
 
-import { say } from "../words.js";
-import { fromTemplate, part } from "./parts.js";
+import { shownPath, turnOf } from "../chat/conversation.js";
+import { isLive } from "../chat/reply.js";
 import { ReplyView } from "./reply_view.js";
-
-/** @typedef {import("../chat/conversation.js").Conversation} Conversation */
-/** @typedef {import("../chat/reply.js").Reply} Reply */
+import { TurnView } from "./turn_view.js";
 
 export class Transcript {
   /** @type {Map<string, ReplyView>} */
   #views = new Map();
+  /** @type {Map<string, TurnView>} */
+  #turns = new Map();
+  /** @type {Conversation | null} */
+  #conversation = null;
 
   /**
    * @param {HTMLElement} root
-   * @param {import("../answer/libraries.js").Marked | null} marked
+   * @param {import("../answer/answer.js").Library} marked
    * @param {(reply: Reply) => { elapsed(): number, waitsForModel(): boolean }} timeOf
    */
   constructor(root, marked, timeOf) {
@@ -27,49 +32,61 @@ export class Transcript {
   }
 
   /** @param {Conversation} conversation */
-  update({ turns }) {
-    const wanted = new Set(turns.map((turn) => turn.id));
-    for (const child of Array.from(this.root.children)) {
-      if (!wanted.has(/** @type {HTMLElement} */ (child).dataset.turn ?? "")) child.remove();
-    }
-    for (const turn of turns) {
-      const element = this.#turn(turn);
-      for (const reply of turn.replies) this.#reply(element, reply);
-    }
-    const alive = new Set(turns.flatMap((turn) => turn.replies.map((reply) => reply.id)));
-    for (const id of this.#views.keys()) if (!alive.has(id)) this.#views.delete(id);
+  update(conversation) {
+    this.#conversation = conversation;
+    const path = shownPath(conversation);
+    const wanted = new Set(path.map(({ turn }) => turn.id));
+    for (const [id, view] of this.#turns) if (!wanted.has(id)) this.#drop(id, view);
+    path.forEach((step, place) => {
+      const view = this.#turns.get(step.turn.id) ?? new TurnView((reply) => this.view(reply));
+      this.#turns.set(step.turn.id, view);
+      const there = this.root.children[place];
+      if (there !== view.element) this.root.insertBefore(view.element, there ?? null);
+      view.update(step);
+    });
+    this.#forget(conversation);
   }
 
-  /** @param {string} replyId @returns {ReplyView} */
-  view(replyId) {
-    const view = this.#views.get(replyId);
-    if (!view) throw new Error("this reply is not on the page");
+  /** @param {Reply} reply @returns {ReplyView} made when it is first asked for */
+  view(reply) {
+    const known = this.#views.get(reply.id);
+    if (known) return known;
+    const view = new ReplyView(reply, this.marked, this.timeOf(reply));
+    this.#views.set(reply.id, view);
+    if (reply.text) view.paint(reply.text);
+    if (reply.ended_ms !== null) view.finish();
+    view.update();
     return view;
+  }
+
+  /** The record has become another one; its view is made anew. @param {Reply} reply */
+  renew(reply) {
+    this.#views.get(reply.id)?.element.remove();
+    this.#views.delete(reply.id);
+  }
+
+  /** A reply has begun or ended. */
+  updateActions() {
+    for (const view of this.#turns.values()) view.updateActions();
+  }
+
+  /** @param {string} [turnId] without: the last turn */
+  edit(turnId = this.#conversation ? shownPath(this.#conversation).at(-1)?.turn.id : undefined) {
+    if (turnId) this.#turns.get(turnId)?.edit();
   }
 
   // Private
 
-  /** @param {import("../chat/conversation.js").Turn} turn */
-  #turn(turn) {
-    const present = this.root.querySelector(`[data-turn="${turn.id}"]`);
-    if (present) return present;
-    const element = fromTemplate("turn-template");
-    element.dataset.turn = turn.id;
-    const question = part(element, "question", HTMLElement);
-    question.textContent = turn.question;
-    part(element, "who", HTMLElement).textContent = say("you");
-    this.root.append(element);
-    return element;
+  /** @param {string} id @param {TurnView} view */
+  #drop(id, view) {
+    view.element.remove();
+    this.#turns.delete(id);
   }
 
-  /** @param {Element} turn @param {Reply} reply */
-  #reply(turn, reply) {
-    if (this.#views.has(reply.id)) return;
-    const view = new ReplyView(reply, this.marked, this.timeOf(reply));
-    this.#views.set(reply.id, view);
-    turn.append(view.element);
-    if (reply.text) view.paint(reply.text);
-    if (reply.ended_ms !== null) view.finish();
-    view.update();
+  /** Views of replies that are neither here nor on their way. @param {Conversation} conversation */
+  #forget(conversation) {
+    for (const [id, { reply }] of this.#views) {
+      if (!isLive(reply) && !turnOf(conversation, id)) this.#views.delete(id);
+    }
   }
 }

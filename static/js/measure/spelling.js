@@ -21,7 +21,7 @@ export function spellClock(ms) {
 /** @param {number} ms @returns {string} "21 s", "2 min": for estimates */
 export function spellRoughly(ms) {
   const seconds = Math.round(ms / 1000);
-  return seconds < 100 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
+  return seconds < 100 ? say("seconds", { value: seconds }) : say("minutes", { value: Math.round(seconds / 60) });
 }
 
 /** @param {number | null} rate per second @returns {string} */

@@ -1,102 +1,97 @@
 /**
- * The chat page: find the elements, mount the components, join them with the session. Nothing is
- * decided here.
+ * The chat page's first look: the composer, the connection, whether the model is there. What works with
+ * conversations is twice as much code and comes with the first sign of a person, or at once when
+ * there is something to go on with (pages/conversation.js). Nothing is decided here.
  */
 
-import { loadMarked } from "../answer/libraries.js";
-import { ScrollKeeper } from "../answer/scroll_keeper.js";
-import { Session } from "../chat/session.js";
-import { ConversationStore } from "../chat/store.js";
+import { recall, tabStorage } from "../chat/remembered.js";
 import { Banner } from "../components/banner.js";
 import { Composer } from "../components/composer.js";
+import { mountHelp } from "../components/help.js";
+import { isLetter } from "../components/letters.js";
+import { Notice } from "../components/notice.js";
 import { part, setText } from "../components/parts.js";
+import { mountLanguage } from "../components/language.js";
 import { mountTheme } from "../components/theme.js";
-import { Transcript } from "../components/transcript.js";
 import { httpAddress } from "../stream/address.js";
 import { Readiness } from "../stream/readiness.js";
 import { connect } from "../stream/connection.js";
 import { fillWords, say, speak } from "../words.js";
 
+/** The first look is painted and at rest by then, and nobody has written a message yet. */
+const QUIET_MS = 1000;
+
 const page = document.body;
-await speak(["common", "chat"]);
-fillWords(document);
+await speak(["common", "chat", "reply"]);
+for (const seen of page.querySelectorAll(":scope > header, :scope > main, :scope > footer")) fillWords(seen);
 mountTheme(part(page, "theme", HTMLSelectElement));
+mountLanguage(part(page, "language", HTMLSelectElement));
+mountHelp(page);
 
 const banner = new Banner(part(page, "banner", HTMLElement));
+const notice = new Notice(part(page, "notice", HTMLElement));
 const composer = new Composer(part(page, "composer", HTMLElement));
-const list = part(page, "turns", HTMLElement);
-const welcome = part(page, "welcome", HTMLElement);
-const below = part(page, "below", HTMLButtonElement);
-const announcer = part(page, "announcer", HTMLElement);
-const keeper = new ScrollKeeper(part(page, "scroller", HTMLElement), part(page, "column", HTMLElement), (state) => {
-  below.hidden = !state.below || state.following || !welcome.hidden;
-});
-
 const readiness = new Readiness(httpAddress(location.href, "readyz"), showReadiness);
-/** @type {Session} */
-const session = new Session(new ConversationStore(), readiness, {
-  show(conversation) {
-    welcome.hidden = conversation.turns.length > 0;
-    transcript.update(conversation);
-  },
-  view: (id) => transcript.view(id),
-  live(live) {
-    composer.update(live);
-    page.dataset.live = String(live);
-  },
-  tell: (topic, text) => banner.show(topic, text),
-  announce: (text) => setText(announcer, text),
-});
-const wire = connect(location.href, (event) => session.hear(event), (state) => {
+/** @type {import("./conversation.js").Talk | null} */
+let talk = null;
+/** @type {Promise<import("./conversation.js").Talk> | null} */
+let coming = null;
+const wire = connect(location.href, (event) => talk?.session.hear(event), (state) => {
   page.dataset.connection = state.kind;
-  if (state.kind === "open") session.connected();
+  if (state.kind === "open") talk?.session.live.connected();
   // A short gap is nobody's concern.
   const text = state.kind === "lost" && state.failures > 1 ? say("reconnecting") : "";
   if (state.kind !== "refused") banner.show("connection", text);
   if (state.kind === "refused") banner.show("network", say("overHttp"));
 });
-session.use(wire);
 readiness.watch();
-/** @type {Transcript} */
-const transcript = new Transcript(list, await loadMarked(), (reply) => session.timeOf(reply));
-await session.restore();
-if (session.conversation.turns.length > 0) keeper.follow();
-page.dataset.state = "ready";
 
-page.addEventListener("ask", (event) => {
-  const { text, at_ms } = /** @type {CustomEvent} */ (event).detail;
-  session.ask(text, composer.mode, at_ms);
-  keeper.follow();
-});
-page.addEventListener("again", (event) => {
-  const { reply, at_ms } = /** @type {CustomEvent} */ (event).detail;
-  session.askAgain(reply, composer.mode, at_ms);
-  keeper.follow();
-});
-page.addEventListener("halt", () => session.stop());
+/** @param {(talk: import("./conversation.js").Talk) => unknown} [act] what is wanted of it, once it is there */
+async function talking(act) {
+  coming ??= import("./conversation.js").then(({ Talk }) => Talk.begin({ page, composer, banner, notice, readiness, wire }));
+  talk = await coming;
+  page.dataset.talk = "ready";
+  await act?.(talk);
+}
+
+// A mouse moves and a finger touches well before anything is sent; and who only reads gives us time.
+for (const sign of ["pointermove", "pointerdown", "keydown", "input"]) {
+  page.addEventListener(sign, () => talking(), { once: true, passive: true });
+}
+page.addEventListener("ask", (event) => talking((it) => it.ask(/** @type {CustomEvent} */ (event).detail)));
 page.addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && !event.isComposing) session.stop();
-  const inField = event.target instanceof Element && event.target.closest("textarea, input:not([type=radio]), select");
-  if (event.key.toLowerCase() === "t" && !inField && !event.ctrlKey && !event.metaKey && !event.altKey) composer.toggleMode();
+  if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    talking((it) => it.openDrawer());
+  }
+  if (isLetter(event, "t")) composer.toggleMode();
 });
-below.addEventListener("click", () => keeper.follow());
-part(page, "new-chat", HTMLButtonElement).addEventListener("click", () => {
-  session.startNew();
-  composer.fill("");
-});
-for (const starter of welcome.querySelectorAll("[data-starter]")) {
+part(page, "new-chat", HTMLButtonElement).addEventListener("click", () => talking((it) => it.startNew()));
+part(page, "drawer-toggle", HTMLButtonElement).addEventListener("click", () => talking((it) => it.toggleDrawer()));
+for (const name of ["settings-open", "chosen"]) {
+  part(page, name, HTMLButtonElement).addEventListener("click", () => talking((it) => it.openSettings()));
+}
+for (const starter of page.querySelectorAll("[data-starter]")) {
   starter.addEventListener("click", () => {
     composer.fill(starter.textContent ?? "");
     composer.send();
   });
 }
-document.addEventListener("visibilitychange", () => {
-  session.visibilityChanged();
-  if (!document.hidden) wire.probe();
-});
+document.addEventListener("visibilitychange", () => document.hidden || wire.probe());
 addEventListener("online", () => wire.probe());
 addEventListener("pageshow", (event) => event.persisted && wire.probe());
-addEventListener("pagehide", () => session.leave());
+addEventListener("hashchange", () => openLink());
+
+const listIsOpen = recall("drawer", "closed") === "open" && matchMedia("(min-width: 64rem)").matches;
+if (recall("conversation", "", tabStorage()) || recall("settings", "{}") !== "{}") await talking();
+if (listIsOpen) await talking((it) => it.openDrawer(false));
+await openLink();
+page.dataset.state = "ready";
+setTimeout(() => talking(), QUIET_MS);
+
+async function openLink() {
+  if (location.hash.startsWith("#try=")) await talking((it) => it.openLink());
+}
 
 /** @param {{ state: string, detail: string, progress: number | null }} answer */
 function showReadiness({ state, detail, progress }) {
@@ -105,7 +100,7 @@ function showReadiness({ state, detail, progress }) {
   if (state === "ready") {
     banner.show("loading", "");
     setText(model, detail ? say("chatWith", { model: detail }) : "");
-    session.modelIsReady();
+    talk?.session.live.modelIsReady();
   } else {
     const what = state === "away" ? say("serverAway") : detail ? say("loading", { detail }) : say("loadingPlain");
     banner.show("loading", `${what}. ${say("sendWhenReady")}`, progress);

@@ -13,5 +13,6 @@
     }
   };
   root.dataset.theme = kept("theme") ?? "auto";
-  root.lang = kept("language") ?? (navigator.language.startsWith("hi") ? "hi" : "en");
+  const language = kept("language") ?? navigator.language.slice(0, 2);
+  root.lang = language === "hi" ? "hi" : "en";
 })();

@@ -2,6 +2,20 @@
 export default {
   tagline: "Feel the first word.",
   chatWith: "You are talking to {model}",
+  pages: "Pages",
+  pageChat: "Chat",
+  pageCompare: "Side by side",
+  pageTeach: "Class",
+  pageLearn: "Lesson",
+  pageLab: "Lab",
+  titleCompare: "Side by side · Firstword",
+  titleTeach: "Class · Firstword",
+  titleWall: "The wall · Firstword",
+  titleJoin: "Join a class · Firstword",
+  titleLearn: "The lesson · Firstword",
+  titleLab: "The lab · Firstword",
+  titleReplay: "A recorded race · Firstword",
+  language: "Language",
   theme: "Look",
   themeAuto: "System",
   themeLight: "Light",
@@ -26,7 +40,7 @@ export default {
   tokens: "Tokens",
   rate: "Tokens per second",
   firstWordFormula:
-    "From your click on Send to the first frame in which text could be seen: time of the paint minus time of the click, both on this browser's clock.",
+    "From your click on Send to the first frame in which text could be seen (there the hatching ends): time of the paint minus time of the click, both on this browser's clock.",
   gapsFormula:
     "Time between one arrival of text in this browser and the next: the middle one of all gaps, and the longest. One arrival has no gaps.",
   lastWordFormula:
@@ -36,6 +50,7 @@ export default {
     "(tokens - 1) / (time the last token was made - time the first token was made), on the server's clock. Waiting for the first token is not in it.",
   seconds: "{value} s",
   milliseconds: "{value} ms",
+  minutes: "{value} min",
   perSecond: "{value}/s",
   none: "–",
   stripLabel:

@@ -1,0 +1,131 @@
+/**
+ * One turn on the page: the question, its other wordings (branches), its replies of which one is shown,
+ * and what can be done with them. It speaks upwards by events: `edit` {turn, text, at_ms}, `choose`
+ * {fork, branch}, `go-on` {reply, at_ms}, `share` {turn}, `remove-turn` {turn}.
+ *
+ * @typedef {import("../chat/conversation.js").Turn} Turn
+ * @typedef {import("../chat/reply.js").Reply} Reply
+ * @typedef {import("./reply_view.js").ReplyView} ReplyView
+ */
+
+import { isLive } from "../chat/reply.js";
+import { say } from "../words.js";
+import { Pager } from "./pager.js";
+import { fromTemplate, part, setText } from "./parts.js";
+import { Versions } from "./versions.js";
+
+export class TurnView {
+  /** @type {import("../chat/conversation.js").Step | null} */
+  #step = null;
+
+  /** @param {(reply: Reply) => ReplyView} viewOf */
+  constructor(viewOf) {
+    this.viewOf = viewOf;
+    this.element = fromTemplate("turn-template");
+    this.question = part(this.element, "question", HTMLElement);
+    this.asked = part(this.element, "asked", HTMLElement);
+    this.form = part(this.element, "edit-form", HTMLFormElement);
+    this.text = part(this.element, "edit-text", HTMLTextAreaElement);
+    this.replies = part(this.element, "replies", HTMLElement);
+    this.branches = new Pager((place) => say("branchOf", place), (id) => this.#choose(this.#step?.turn.parent ?? "", id));
+    this.versions = new Versions((id) => this.#choose(this.#step?.turn.id ?? "", id), () => this.#showReplies());
+    part(this.element, "branches", HTMLElement).append(this.branches.element);
+    part(this.element, "versions", HTMLElement).append(this.versions.element);
+    setText(part(this.element, "who", HTMLElement), say("you"));
+    this.goOn = /** @type {HTMLButtonElement} */ (fromTemplate("go-on-template"));
+    this.#listen();
+  }
+
+  /** @param {import("../chat/conversation.js").Step} step */
+  update(step) {
+    this.#step = step;
+    this.element.dataset.turn = step.turn.id;
+    setText(this.question, step.turn.question);
+    this.branches.update(step.siblings.map(({ id }) => id), step.turn.id);
+    this.versions.update(step.turn.replies, step.reply);
+    this.#showReplies();
+  }
+
+  /** The shown reply has begun, ended or failed: what can be done with it changes. */
+  updateActions() {
+    const reply = this.#step?.reply;
+    const broken = reply && !isLive(reply) && reply.text !== "" &&
+      (reply.state === "stopped" || reply.state === "failed" || reply.finish === "length");
+    this.goOn.hidden = !broken;
+    if (this.#step) this.versions.update(this.#step.turn.replies, reply);
+  }
+
+  edit() {
+    this.text.value = this.#step?.turn.question ?? "";
+    this.#open(true);
+    this.text.focus();
+    this.text.setSelectionRange(this.text.value.length, this.text.value.length);
+  }
+
+  // Private
+
+  #listen() {
+    part(this.element, "edit", HTMLButtonElement).addEventListener("click", () => this.edit());
+    part(this.element, "edit-cancel", HTMLButtonElement).addEventListener("click", () => this.#close());
+    part(this.element, "share", HTMLButtonElement).addEventListener("click", ({ currentTarget }) =>
+      this.#tell("share", { turn: this.#step?.turn, button: currentTarget }));
+    part(this.element, "remove", HTMLButtonElement).addEventListener("click", () => this.#tell("remove-turn", { turn: this.#step?.turn.id }));
+    this.goOn.addEventListener("click", () => this.#tell("go-on", { reply: this.#step?.reply?.id, at_ms: performance.now() }));
+    this.form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#submit();
+    });
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        event.stopPropagation(); // This Escape closes the form; it does not stop a reply.
+        this.#close();
+      } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
+        event.preventDefault();
+        this.#submit();
+      }
+    });
+  }
+
+  #submit() {
+    const text = this.text.value.trim();
+    // A page in the middle of a reply refuses by preventDefault; the form stays as it is then.
+    if (text && this.#tell("edit", { turn: this.#step?.turn.id, text, at_ms: performance.now() })) this.#open(false);
+  }
+
+  #close() {
+    this.#open(false);
+    part(this.element, "edit", HTMLButtonElement).focus();
+  }
+
+  /** @param {boolean} open */
+  #open(open) {
+    this.form.hidden = !open;
+    this.asked.hidden = open;
+  }
+
+  #showReplies() {
+    const shown = this.#step?.reply;
+    const all = this.versions.showsAll;
+    for (const reply of this.#step?.turn.replies ?? []) {
+      const wanted = all || reply === shown;
+      const known = this.replies.querySelector(`[data-reply="${reply.id}"]`);
+      if (!wanted && !known) continue;
+      const { element } = this.viewOf(reply);
+      if (element.parentElement !== this.replies) this.replies.append(element);
+      element.hidden = !wanted;
+    }
+    const actions = shown && this.viewOf(shown).element.querySelector(".actions");
+    if (actions && this.goOn.parentElement !== actions) actions.append(this.goOn);
+    this.updateActions();
+  }
+
+  /** @param {string} fork @param {string} branch */
+  #choose(fork, branch) {
+    this.#tell("choose", { fork, branch });
+  }
+
+  /** @param {string} name @param {object} detail @returns {boolean} */
+  #tell(name, detail) {
+    return this.element.dispatchEvent(new CustomEvent(name, { bubbles: true, cancelable: true, detail }));
+  }
+}

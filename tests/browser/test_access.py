@@ -1,0 +1,201 @@
+"""The chat page for everybody: axe-core in every look and state, Pause, keys and their help, quiet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from app.engine.scripted import ScriptedEngine
+from tests.browser.test_chat import STORY, Server, done, engine, opened, ready, send, until
+from tests.browser.test_numbers import POT, choose, details, open_check
+
+pytestmark = pytest.mark.browser
+
+AXE = Path(__file__).resolve().parents[2] / "node_modules/axe-core/axe.min.js"
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+#: The standard that is promised, and what its authors hold to be good practice.
+TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+
+
+async def violations(page: Page) -> list[str]:
+    """What axe-core complains of on the page as it is now, as "rule: element"."""
+    found: Any = await page.evaluate(
+        "(tags) => axe.run(document, {runOnly: tags}).then(({violations}) => violations.flatMap("
+        "({id, nodes}) => nodes.map(({html}) => `${id}: ${html.slice(0, 200)}`)))",
+        TAGS,
+    )
+    return [str(each) for each in found]
+
+
+async def arm(page: Page) -> None:
+    """Load the page anew with axe-core in it."""
+    await page.add_init_script(path=AXE)
+    await page.reload()
+    await ready(page)
+
+
+LOOKS = [("light", {}), ("dark", {}), ("projector", {}), ("light", PHONE)]
+
+
+@pytest.mark.parametrize(("theme", "device"), LOOKS, ids=["light", "dark", "projector", "phone"])
+async def test_axe_finds_nothing_to_complain_about(
+    server: Server, browser: Browser, theme: str, device: dict[str, Any]
+) -> None:
+    running = server(engine(STORY + "\n\n| a | b |\n|---|---|\n| c | d |\n\n```py\nx = 1\n```\n", 50))
+    async with opened(browser, running.url, **device) as page:
+        await page.evaluate(f"localStorage.setItem('firstword.theme', '{theme}')")
+        await arm(page)
+        assert await violations(page) == [], "welcome"
+        await choose(page, inspect=True)
+        # On a phone Enter is a new line.
+        await page.get_by_label("Your message").fill("Why?")
+        await page.get_by_role("button", name="Send").click()
+        await until(page, "document.querySelector('.answer')?.textContent.length > 10")
+        await page.get_by_role("button", name="Pause").press("Enter")
+        assert await violations(page) == [], "in mid-reply"
+        await page.get_by_role("button", name="Go on").press("Enter")
+        await done(page)
+        reply = await details(page)
+        await reply.locator(".chip").first.focus()
+        assert await violations(page) == [], "done, with its details"
+        await page.get_by_role("button", name="Ask again").click()
+        await done(page, number=1)
+        await expect(page.locator(".history")).to_be_visible(timeout=20_000)
+        await page.locator("[data-part=settings-open]").click()
+        await expect(page.locator("#settings")).to_be_visible()
+        assert await violations(page) == [], "settings"
+        await page.keyboard.press("Escape")
+        await open_check(page)
+        assert await violations(page) == [], "self-check"
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Keys and help").click()
+        await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        assert await violations(page) == [], "help"
+
+
+async def test_pause_freezes_everything_that_moves_and_nothing_is_lost(
+    server: Server, browser: Browser
+) -> None:
+    async with opened(browser, server(engine(STORY, 40)).url) as page:
+        await send(page)
+        await until(page, "document.querySelector('.answer')?.textContent.length > 10")
+        await page.get_by_role("button", name="Pause").press("Enter")
+        await expect(page.locator(".held-note")).to_be_visible()
+        moved = await page.evaluate(
+            "new Promise((go) => { let changes = 0; const reply = document.querySelector('.reply');"
+            " const watch = new MutationObserver((all) => (changes += all.length));"
+            " watch.observe(reply, {subtree: true, childList: true, characterData: true});"
+            " setTimeout(() => go(changes), 900); })"
+        )
+        assert moved == 0
+        # The model has long made it all; the reply ends when its reader has seen it.
+        await expect(page.locator(".reply")).to_have_attribute("data-state", "reading")
+        await page.locator("body").press("p")
+        await done(page)
+        assert "That is all." in (await page.locator(".answer").text_content() or "")
+
+
+async def test_stop_while_paused_keeps_exactly_what_was_seen(server: Server, browser: Browser) -> None:
+    async with opened(browser, server(engine(STORY, 40)).url) as page:
+        await send(page)
+        await until(page, "document.querySelector('.answer')?.textContent.length > 10")
+        await page.get_by_role("button", name="Pause").press("Enter")
+        seen = await page.locator(".answer").text_content()
+        await page.get_by_role("button", name="Stop").click()
+        await done(page, "stopped")
+        assert await page.locator(".answer").text_content() == seen
+
+
+async def test_the_clock_of_a_reply_without_a_word_can_be_paused_too(
+    server: Server, browser: Browser
+) -> None:
+    async with opened(browser, server(ScriptedEngine([(b"Late.", 2500.0)])).url) as page:
+        await send(page)
+        await page.get_by_role("button", name="Pause").press("Enter")
+        clock = page.locator("[data-part=clock]")
+        shown = await clock.text_content()
+        await page.evaluate("new Promise((go) => setTimeout(go, 400))")
+        assert await clock.text_content() == shown
+        await page.get_by_role("button", name="Go on").press("Enter")
+        await done(page)
+
+
+async def test_the_help_sheet_opens_by_its_key_and_gives_the_focus_back(
+    server: Server, browser: Browser
+) -> None:
+    async with opened(browser, server(engine(delay_ms=1)).url) as page:
+        await page.get_by_label("Your message").press("?")
+        await expect(page.get_by_label("Your message")).to_have_value("?")
+        whole = page.get_by_role("radio", name="All at once")
+        await whole.focus()
+        await page.keyboard.press("?")
+        sheet = page.get_by_role("dialog", name="Keys")
+        await expect(sheet).to_be_visible()
+        await expect(sheet.locator("kbd").filter(has_text="Esc")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(sheet).to_have_count(0)
+        await expect(whole).to_be_focused()
+
+
+async def test_letter_keys_can_be_turned_off_and_stay_off(server: Server, browser: Browser) -> None:
+    async with opened(browser, server(engine(delay_ms=1)).url) as page:
+        await page.get_by_role("button", name="Keys and help").click()
+        await page.get_by_label("Single keys").uncheck()
+        await page.keyboard.press("Escape")
+        streamed = page.get_by_role("radio", name="Streamed")
+        for _ in range(2):
+            await streamed.focus()
+            await page.keyboard.press("t")
+            await page.keyboard.press("?")
+            await expect(streamed).to_be_checked()
+            await expect(page.get_by_role("dialog")).to_have_count(0)
+            await page.reload()
+            await ready(page)
+
+
+async def test_a_paused_and_smoothed_reply_is_announced_no_more_than_others(
+    server: Server, browser: Browser
+) -> None:
+    async with opened(browser, server(ScriptedEngine(POT * 3)).url) as page:
+        await choose(page, smoothed=True)
+        await page.evaluate(
+            "window.heard = 0; new MutationObserver((all) => { for (const { target } of all) {"
+            " const element = target instanceof Element ? target : target.parentElement;"
+            " if (element.closest('[role=status], [role=alert], [aria-live=polite]')) heard += 1; } })"
+            ".observe(document.body, {subtree: true, childList: true, characterData: true})"
+        )
+        await send(page)
+        await until(page, "document.querySelector('.answer')?.textContent.length > 2")
+        await page.get_by_role("button", name="Pause").press("Enter")
+        await page.get_by_role("button", name="Go on").press("Enter")
+        await done(page)
+        await expect(page.locator("[data-part=announcer]")).to_contain_text("complete")
+        assert 1 <= await page.evaluate("heard") <= 4
+
+
+async def test_nothing_moves_by_itself_for_who_asked_for_less_motion(
+    server: Server, browser: Browser
+) -> None:
+    async with opened(browser, server(engine(delay_ms=1)).url, reduced_motion="reduce") as page:
+        await send(page)
+        await done(page)
+        assert await page.evaluate("document.getAnimations().length") == 0
+
+
+async def test_with_forced_colours_the_strip_and_the_pause_are_still_drawn(
+    server: Server, browser: Browser
+) -> None:
+    async with opened(browser, server(engine(delay_ms=1)).url, forced_colors="active") as page:
+        await send(page)
+        await done(page)
+        marks = await page.evaluate(
+            "[...document.querySelectorAll('.reply .strip :is(.ticks, .wait, .end)')].map((mark) => {"
+            " const { stroke, fill } = getComputedStyle(mark);"
+            " return [stroke, fill].filter((paint) => paint !== 'none' && !paint.startsWith('url')); })"
+        )
+        paper = await page.locator("body").evaluate("e => getComputedStyle(e).backgroundColor")
+        assert len(marks) == 3
+        assert all(any(paint != paper for paint in paints) for paints in marks)

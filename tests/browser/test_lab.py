@@ -1,0 +1,82 @@
+"""The lab in a real Chromium, against a real server: each experiment runs and says what it saw."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from app.engine.script import spoken
+from app.engine.scripted import ScriptedEngine
+from app.lab.experiments import EXPERIMENTS
+from tests.browser.test_access import AXE, violations
+from tests.browser.test_compare import listen
+from tests.server import Running
+
+pytestmark = pytest.mark.browser
+
+Server = Callable[..., Running]
+TEXT = "A lamp was lit on the cliff, and every ship that passed it knew where the land began. " * 12
+
+
+def engine(delay_ms: float = 10) -> ScriptedEngine:
+    return ScriptedEngine(spoken(TEXT, delay_ms))
+
+
+@asynccontextmanager
+async def lab(browser: Browser, url: str, name: str = "") -> AsyncIterator[Page]:
+    """A page of the lab in a context of its own; whatever it complains about fails the test."""
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.add_init_script(path=AXE)
+    complaints = listen(page, url)
+    await page.goto(f"{url}/lab/{name}".rstrip("/"))
+    await page.wait_for_selector("body[data-state=ready]")
+    yield page
+    await context.close()
+    assert complaints == []
+
+
+async def run(page: Page) -> None:
+    """Choose the first prediction, run, and wait for the end."""
+    await page.locator("[data-part=choices] input").first.check()
+    await page.get_by_role("button", name="Run").click()
+    await page.wait_for_selector("[data-part=outcome][data-state=over]", timeout=60_000)
+
+
+async def figure(page: Page, lane: str, name: str) -> str:
+    text = await page.locator(f"[data-lane={lane}] [data-figure={name}]").text_content()
+    assert text is not None
+    return text
+
+
+async def test_the_list_leads_to_every_experiment(browser: Browser, server: Server) -> None:
+    running = server(engine())
+    async with lab(browser, running.url) as page:
+        links = page.locator(".lab-list a")
+        hrefs = [await link.get_attribute("href") for link in await links.all()]
+        assert hrefs == [f"/lab/{name}" for name in EXPERIMENTS]
+        assert await violations(page) == []
+
+
+async def test_nothing_runs_before_a_prediction(browser: Browser, server: Server) -> None:
+    running = server(engine())
+    async with lab(browser, running.url, "backpressure") as page:
+        await expect(page.get_by_role("button", name="Run")).to_be_disabled()
+        await page.locator("[data-part=choices] input").first.check()
+        await expect(page.get_by_role("button", name="Run")).to_be_enabled()
+
+
+async def test_only_the_pausing_answer_waits_for_its_slow_reader(browser: Browser, server: Server) -> None:
+    running = server(engine(), high_tokens=24, low_tokens=8)
+    async with lab(browser, running.url, "backpressure") as page:
+        await page.get_by_label("How fast the four slow readers read").fill("60")
+        await page.get_by_label("Length of the answer").fill("96")
+        await run(page)
+        assert await figure(page, "pause", "made") == "96"
+        assert await figure(page, "pause", "pausedFor") != "0 ms"
+        assert await figure(page, "buffer", "pausedFor") == "0 ms"
+        await expect(page.locator("[data-lane=abort]")).to_have_attribute("data-fate", "error")
+        await expect(page.locator("[data-lane=neighbour]")).to_have_attribute("data-fate", "done")
+        await expect(page.locator("[data-part=said]")).to_contain_text("You expected")
+        assert await violations(page) == []

@@ -1,0 +1,69 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { Ledger, gapsByPause } from "../../static/js/lab/ledger.js";
+import { HeldOverTime, memoryOf } from "../../static/js/lab/memory.js";
+import { Way } from "../../static/js/lab/way.js";
+
+test("a reader takes as many tokens as its speed has earned", () => {
+  const ledger = new Ledger();
+  for (let seq = 1; seq <= 10; seq += 1) ledger.come({ seq, tokens: 1 }, 0);
+  assert.equal(ledger.readOn(250, 8), 2);
+  assert.equal(ledger.readOn(300, 8), null);
+  assert.equal(ledger.readOn(500, 8), 4);
+  assert.deepEqual([ledger.made, ledger.read, ledger.unread, ledger.most], [10, 4, 6, 10]);
+});
+
+test("a reader that waits earns nothing, and one that sleeps reads nothing", () => {
+  const ledger = new Ledger();
+  ledger.readOn(10_000, 8);
+  ledger.come({ seq: 1, tokens: 1 }, 10_000);
+  assert.equal(ledger.readOn(10_050, 8), null);
+  assert.equal(ledger.readOn(60_000, 0), null);
+  assert.equal(ledger.readOn(60_125, 8), 1);
+});
+
+test("a fast reader reads whatever there is, also in one piece", () => {
+  const ledger = new Ledger();
+  ledger.come({ seq: 3, tokens: 3 }, 5);
+  ledger.come({ seq: 4, tokens: 1 }, 6);
+  assert.equal(ledger.readOn(6, Infinity), 4);
+  assert.equal(ledger.readOn(7, Infinity), null);
+});
+
+test("pauses add up, and one that goes on counts until now", () => {
+  const ledger = new Ledger();
+  ledger.pause(100);
+  ledger.goOn(300);
+  ledger.pause(500);
+  assert.equal(ledger.isPaused, true);
+  assert.equal(ledger.pausedFor(600), 300);
+});
+
+test("gaps are told apart by whether somebody was paused when they ended", () => {
+  const gaps = gapsByPause([0, 10, 25, 65], [{ from_ms: 20, to_ms: 30 }, { from_ms: 60, to_ms: null }]);
+  assert.deepEqual(gaps, { awake: [10], asleep: [15, 40] });
+});
+
+test("paging wastes less than a block for each sequence, reserving all that is not yet said", () => {
+  const { reserved, paged } = memoryOf([{ used: 17, most: 64 }, { used: 16, most: 64 }], 16);
+  assert.deepEqual([reserved.blocks, paged.blocks], [8, 3]);
+  assert.equal(reserved.waste, 1 - 33 / 128);
+  assert.equal(paged.waste, 1 - 33 / 48);
+});
+
+test("the waste of a run is the mean of its looks", () => {
+  const held = new HeldOverTime();
+  assert.equal(held.look([{ used: 16, most: 32 }, { used: 16, most: 32 }], 16), true);
+  assert.equal(held.look([{ used: 32, most: 32 }], 16), false);
+  assert.deepEqual([held.reserved, held.paged], [0.25, 0]);
+});
+
+test("what comes together is one arrival, and an end without text is none", () => {
+  const way = new Way();
+  const delta = (/** @type {number} */ seq, /** @type {string} */ text) => JSON.stringify({ type: "delta", reply: "r", seq, text, tokens: 1, t: 0 });
+  way.take([delta(1, "one"), delta(2, " two")], 40);
+  way.take([JSON.stringify({ type: "done", reply: "r", seq: 2, finish_reason: "stop" })], 50);
+  assert.deepEqual(way.arrivals, [{ at_ms: 40, words: 2, tokens: 2 }]);
+  assert.deepEqual([way.ended, way.last_ms, way.text], [true, 50, "one two"]);
+});
