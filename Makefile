@@ -4,7 +4,7 @@
 PYTHON ?= python3
 # Where torch comes from, when PyPI's default is not the build you want (see the README).
 TORCH_INDEX ?=
-HOST ?= 127.0.0.1
+HOST ?=
 PORT ?= 8000
 ARGS ?=
 
@@ -15,7 +15,7 @@ TORCH := $(shell grep -o 'torch==[0-9.]*' pyproject.toml | head -n 1)
 .PHONY: run test setup check bench clean chromium js
 
 run: .venv/run.stamp node_modules/.stamp
-	$(BIN)/firstword serve --host "$(HOST)" --port "$(PORT)" $(ARGS)
+	$(BIN)/firstword serve $(if $(HOST),--host "$(HOST)") --port "$(PORT)" $(ARGS)
 
 test: setup chromium check
 	$(BIN)/python -m pytest
