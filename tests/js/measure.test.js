@@ -95,3 +95,20 @@ test("labels keep their distance at any width and time", () => {
     }
   }
 });
+
+test("the hatching goes to the first paint, not to the first arrival, and reading begins there", () => {
+  const reply = { arrivals: [arrival(260), arrival(500)], now_ms: 1000, ended: true };
+  const room = { width: 1006, height: 60, axis_ms: 1000 };
+  assert.equal(stripShape({ ...reply, firstPaint_ms: 390 }, room).wait, 390);
+  assert.equal(stripShape({ ...reply, firstPaint_ms: 390 }, room).reading?.from, 390);
+  assert.match(stripShape({ ...reply, firstPaint_ms: 390 }, room).ticks, /^M261 /);
+  assert.equal(stripShape({ ...reply, firstPaint_ms: null }, room).wait, 260);
+});
+
+test("a drawing never has more ticks than a screen can show, and the tallest of a place is kept", () => {
+  const arrivals = Array.from({ length: 20_000 }, (_, i) => arrival(i, i === 10_000 ? 40 : 1));
+  const { ticks } = stripShape({ arrivals, now_ms: 20_000, ended: true }, { width: 306, height: 60 });
+  const heights = [...ticks.matchAll(/V([\d.]+)/g)].map((match) => Number(match[1]));
+  assert.ok(heights.length <= 2 * 306, `${heights.length}`);
+  assert.equal(heights.filter((height) => height < Math.max(...heights)).length, 1);
+});

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { codeOf, readFragment, spellCode, tidyCode } from "../../static/js/rooms/join_code.js";
+import { backPhase, isResting, nextPhase, teacherKey } from "../../static/js/rooms/next_step.js";
+import { Playing } from "../../static/js/rooms/playing.js";
+import { judge } from "../../static/js/rooms/preflight.js";
+import { RoomClock } from "../../static/js/rooms/room_clock.js";
+import { readRoomFrame } from "../../static/js/rooms/room_frames.js";
+import { finalStatus, SILENCE_MS, statusOf, waitToRetry } from "../../static/js/rooms/room_status.js";
+import { nextKind, roundPlan } from "../../static/js/rooms/round_plans.js";
+import { Sight } from "../../static/js/rooms/sight.js";
+import { median, spreadShape } from "../../static/js/rooms/spread.js";
+import { Wishes } from "../../static/js/rooms/wishes.js";
+
+/** @param {object} fields @returns {any} */
+const room = (fields) => ({ type: "room", phase: "idle", closed: false, host_online: true, round: null, sending: null, ...fields });
+/** @param {object} fields @returns {any} */
+const text = (fields) => ({ type: "text", stimulus: "x", lane: "a", seq: 1, pieces: 1, text: "One", tokens: 1, t: 100, ...fields });
+
+test("a code is read however it is written, and nothing else is one", () => {
+  for (const written of ["K7QX2M", "k7q x2m", " k7q-x2m ", spellCode("K7QX2M")]) assert.equal(codeOf(written), "K7QX2M");
+  for (const wrong of ["", "K7QX2", "K7QX2MM", "K0QX2M", "K1QX2M", "KLQX2M", "k7q.x2m"]) assert.equal(codeOf(wrong), null);
+  assert.equal(tidyCode("k0 7-q"), "K7Q");
+});
+
+test("a fragment holds a code, and a secret that may hold anything", () => {
+  assert.deepEqual(readFragment("#K7QX2M"), { code: "K7QX2M", secret: "" });
+  assert.deepEqual(readFragment("#k7qx2m.a.b-c_d"), { code: "K7QX2M", secret: "a.b-c_d" });
+  assert.equal(readFragment(""), null);
+  assert.equal(readFragment("#%E0%A4%A"), null);
+});
+
+test("frames that are broken or unknown are passed over", () => {
+  for (const data of ["", "{", "null", "7", '{"type":"toString"}', '{"type":"new"}', new ArrayBuffer(2)]) assert.equal(readRoomFrame(data), null);
+  assert.equal(readRoomFrame('{"type":"ping","t":1}')?.type, "ping");
+});
+
+test("the shortest way there and back sets the clock", () => {
+  let now = 1000;
+  const clock = new RoomClock(() => now);
+  assert.ok(Number.isNaN(clock.since_ms(0)));
+  now = 1400;
+  clock.heard(1000, 51_000); // 400 ms on the way: the server's 51 000 is about 1200 here.
+  assert.equal(clock.error_ms, 200);
+  now = 2020;
+  clock.heard(2000, 51_900); // 20 ms: 51 900 is 2010 here.
+  now = 3000;
+  clock.heard(2000, 60_000);
+  assert.equal(clock.error_ms, 10);
+  assert.equal(clock.here_ms(51_900), 2010);
+  assert.equal(clock.since_ms(51_900), 990);
+});
+
+test("a phone says what is the matter, and the room's end wins over everything", () => {
+  const open = { open: true, closeCode: null, silent_ms: 0 };
+  assert.equal(statusOf(open, room({})), "live");
+  assert.equal(statusOf(open, room({ host_online: false })), "host_lost");
+  assert.equal(statusOf(open, room({ closed: true, host_online: false })), "ended");
+  assert.equal(statusOf({ ...open, open: false }, room({})), "reconnecting");
+  assert.equal(statusOf({ ...open, open: false, silent_ms: SILENCE_MS }, room({})), "host_lost");
+  assert.equal(statusOf({ ...open, open: false }, null), "reconnecting");
+  assert.equal(statusOf({ ...open, open: false, closeCode: 4403 }, room({})), "kicked");
+  for (const code of [1001, 1006, 1012, 1013, 4429, null]) assert.equal(finalStatus(code), null);
+  assert.ok(SILENCE_MS + 5000 <= 25_000, "within 25 seconds");
+});
+
+test("a class comes back spread over time, within the limits", () => {
+  for (const failures of [0, 1, 5, 40]) {
+    assert.equal(waitToRetry(failures, 0), 500);
+    assert.ok(waitToRetry(failures, 0.999) <= 10_000);
+  }
+  assert.ok(waitToRetry(6, 0.9) > waitToRetry(0, 0.9));
+});
+
+test("text joins to the same reply whole, in pieces, and begun again", () => {
+  const words = ["One", " two", " three", " four"];
+  for (let split = 0; split <= words.length; split += 1) {
+    const playing = new Playing("x", null);
+    words.forEach((word, i) => playing.hear(text({ seq: i + 1, text: word, t: 100 * i }), 100 * i + 5));
+    // The line was lost and comes back: first all there is, then the rest.
+    const early = words.slice(0, split);
+    if (split) playing.hear(text({ seq: split, pieces: split, text: early.join(""), t: 100 }), 9000);
+    words.slice(split).forEach((word, i) => playing.hear(text({ seq: split + i + 1, text: word }), 9001));
+    playing.hear(text({ seq: 5, text: "", end: "stop", t: 400 }), 9002);
+    const { a, b } = playing.lanes;
+    assert.equal(a.arrivals.map((arrival) => arrival.text).join(""), words.join(""));
+    assert.ok(a.ended_ms !== null && b.ended_ms === null && !playing.isOver);
+    if (split) assert.ok(a.late, "what was not seen as it came is not clocked");
+  }
+});
+
+test("text of another stimulus is not heard", () => {
+  const playing = new Playing("x", null);
+  playing.hear(text({ stimulus: "y" }), 100);
+  assert.equal(playing.lanes.a.arrivals.length, 0);
+});
+
+test("the next step leads through a round with one vote again, and through a sending", () => {
+  const steps = [];
+  let state = room({ phase: "predict", round: {} });
+  for (let next = nextPhase(state); next !== null; next = nextPhase(state)) {
+    steps.push(next);
+    const voted = state.round.results;
+    if (next === "reveal") state = room({ phase: next, round: voted ? { results: {}, revote_results: {} } : { results: {} } });
+    else state = room({ phase: next, round: state.round });
+  }
+  assert.deepEqual(steps, ["watch", "vote", "reveal", "discuss", "vote", "reveal", "discuss", "idle"]);
+  assert.deepEqual(["collect", "sending", "results"].map((phase) => nextPhase(room({ phase }))), ["sending", "results", "idle"]);
+  assert.equal(backPhase(room({ phase: "watch" })), "watch");
+  assert.equal(backPhase(room({ phase: "vote" })), null);
+  assert.ok(isResting("reveal") && !isResting("vote"));
+});
+
+test("clickers and keys do what they say, letters only where they may", () => {
+  const press = (/** @type {string} */ key, place = {}) => teacherKey(
+    { key, ctrlKey: false, metaKey: false, altKey: false, repeat: false }, { inField: false, onButton: false, lettersOn: true, ...place });
+  for (const key of ["PageDown", "ArrowRight", " "]) assert.equal(press(key), "next");
+  for (const key of ["PageUp", "ArrowLeft"]) assert.equal(press(key), "back");
+  for (const key of ["b", "B", "."]) assert.equal(press(key), "blank");
+  assert.equal(press("p"), "pause");
+  assert.equal(press("b", { lettersOn: false }), null);
+  assert.equal(press(" ", { lettersOn: false }), "next");
+  assert.equal(press(" ", { onButton: true }), null);
+  assert.equal(press("PageDown", { inField: true }), null);
+  assert.equal(press("toString"), null);
+});
+
+test("the lesson's rounds come in order, and a catch round is announced to the server alone", () => {
+  assert.equal(nextKind([]), "usual");
+  assert.equal(nextKind([{ catch: false, flip: false }]), "turned");
+  assert.equal(nextKind([{ catch: false, flip: false }, { catch: false, flip: true }]), "catch");
+  /** @type {any} */
+  const wishes = { kind: "catch", rival: "delayed", prompt: " Why? ", recording: "", question: "faster", askPrediction: true, askFelt: false, mirror: true, maxTokens: 80 };
+  const plan = roundPlan(wishes, (rival) => rival);
+  assert.deepEqual(plan.lanes, [{ pace: "token", label: "streamed" }, { pace: "token", delay_ms: 1500, label: "delayed" }]);
+  assert.ok(plan.catch === true && plan.flip === false && plan.prompt === "Why?" && !("recording" in plan));
+  assert.ok(!("prompt" in roundPlan({ ...wishes, recording: "r1" }, (rival) => rival)));
+});
+
+test("every phone is in the histogram once, and the server's share below the line", () => {
+  const phones = [100, 110, 120, 900, 2400];
+  const shape = spreadShape(phones, [80, 85], { width: 600, height: 200, text: 16 });
+  assert.equal(shape.phones.reduce((sum, { count }) => sum + count, 0), 5);
+  assert.equal(shape.server.reduce((sum, { count }) => sum + count, 0), 2);
+  for (const bar of shape.phones) assert.ok(bar.y >= 0 && Math.abs(bar.y + bar.height - shape.base) < 0.2);
+  for (const bar of shape.server) assert.ok(bar.y === shape.base && bar.y + bar.height <= 200);
+  assert.ok([...shape.phones, ...shape.server].every(({ x, width }) => x >= 0 && x + width <= 600));
+  assert.equal(spreadShape([], [], { width: 600, height: 200, text: 16 }).phones.length, 0);
+  assert.deepEqual([median([]), median([3, 1, 2]), median([4, 1])], [null, 2, 2.5]);
+});
+
+test("a vote is said again until it is counted, and dropped when its ballot has closed", () => {
+  /** @type {any[]} */
+  const said = [];
+  const wishes = new Wishes((command) => said.push(command) > 0);
+  const open = room({ phase: "vote", round: { id: 3, ballot: "vote" } });
+  /** @type {any} */
+  const me = { card: { order: "ab", vote: null } };
+  wishes.vote(3, "vote", "2");
+  assert.equal(wishes.pending(open, me), "2");
+  wishes.repeat();
+  assert.equal(said.length, 2);
+  assert.equal(wishes.pending(open, { ...me, card: { order: "ab", vote: "2" } }), null);
+  wishes.vote(3, "vote", "1");
+  assert.equal(wishes.pending(room({ phase: "reveal", round: { id: 3, ballot: null } }), me), null);
+  wishes.repeat();
+  assert.equal(said.length, 3);
+});
+
+test("what was painted first stays, what was hidden stays hidden, and a new playing begins anew", () => {
+  /** @type {any[]} */
+  const said = [];
+  const sight = new Sight((command) => said.push(command), () => 4.26);
+  const playing = (/** @type {string} */ id) => room({ phase: "watch", round: { id: 3, mirror: true, ballot: null, stimulus: { id } } });
+  sight.paint("a", 10);
+  assert.equal(said.length, 0, "nothing plays");
+  sight.show(playing("x"), true, false);
+  sight.paint("a", 430.24);
+  sight.paint("a", 999);
+  assert.deepEqual(said.at(-1), { type: "seen", round: 3, stimulus: "x", first_paint_ms: { a: 430.2 }, hidden: false, clock_error_ms: 4.3 });
+  sight.hide();
+  assert.equal(said.at(-1).hidden, true);
+  sight.show(playing("y"), true, false);
+  sight.paint("b", 50);
+  assert.deepEqual([said.at(-1).stimulus, said.at(-1).hidden, said.at(-1).first_paint_ms], ["y", false, { b: 50 }]);
+  const before = said.length;
+  sight.show(playing("z"), false, true);
+  sight.paint("a", 5);
+  assert.equal(said.length, before, "who came late reports nothing");
+});
+
+test("a measurement before the lesson is judged by its own limits", () => {
+  assert.deepEqual([judge("way", 20).verdict, judge("way", 100).verdict, judge("way", 400).verdict], ["well", "fair", "bad"]);
+  assert.deepEqual([judge("bandwidth", 20).verdict, judge("bandwidth", 2).verdict, judge("bandwidth", 0.3).verdict], ["well", "fair", "bad"]);
+});
