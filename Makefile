@@ -12,7 +12,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 TORCH := $(shell grep -o 'torch==[0-9.]*' pyproject.toml | head -n 1)
 
-.PHONY: run test setup check bench clean chromium js
+.PHONY: run test setup check bench drill clean chromium js
 
 run: .venv/run.stamp node_modules/.stamp
 	$(BIN)/firstword serve $(if $(HOST),--host "$(HOST)") --port "$(PORT)" $(ARGS)
@@ -32,6 +32,10 @@ check: .venv/test.stamp node_modules/.stamp
 # Firstword beside other servers, one after another; see bench/RESULTS.md. ARGS="--quick" for a few minutes.
 bench: .venv/bench.stamp
 	$(BIN)/python -m bench --write $(ARGS)
+
+# Faults that take minutes, against a real server on loopback; see docs/reliability.md. ARGS="--quick" for a look.
+drill: .venv/test.stamp
+	$(BIN)/python -m drill $(ARGS)
 
 clean:
 	rm -rf .venv node_modules build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

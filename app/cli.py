@@ -9,6 +9,9 @@ connect.
 
 from __future__ import annotations
 
+import io
+import sys
+
 import typer
 
 from app.commands.doctor import doctor
@@ -41,4 +44,8 @@ app.command()(models)
 
 def main() -> None:
     """Entry point of the console script."""
+    # A terminal that lacks a letter of the answer shows a question mark; the answer is not lost for it.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app()

@@ -6,8 +6,9 @@ be found out by asking (detection). It refuses to ask.
 
 from __future__ import annotations
 
+import string
 from dataclasses import dataclass, replace
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from app.client.connection import Address
 from app.client.dialects.dialect import Dialect
@@ -72,7 +73,10 @@ def read_target(url: str, dialect: str | None = None) -> Target:
 
 
 def _parts(url: str) -> tuple[Address, str, str]:
-    split = urlsplit(url if "://" in url else f"http://{url}")
+    try:
+        split = urlsplit(url if "://" in url else f"http://{url}")
+    except ValueError as error:
+        raise WrongUrl(f"{url}: {error}") from None
     if split.scheme not in _PORTS:
         raise WrongUrl(f"{url}: must begin with http://, https://, ws:// or wss://")
     try:
@@ -84,4 +88,6 @@ def _parts(url: str) -> tuple[Address, str, str]:
     if split.username or split.password:
         raise WrongUrl("a name or password in a URL is seen by everyone: use --key-env instead")
     path = split.path + (f"?{split.query}" if split.query else "")
+    # On the wire a path is ASCII without blanks; what is escaped already stays as it is.
+    path = quote(path, safe=string.punctuation, errors="surrogateescape")
     return Address(split.hostname, port, split.scheme in ("https", "wss")), path, split.scheme

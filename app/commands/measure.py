@@ -165,6 +165,7 @@ def _write(file: Path, page: str) -> None:
 
 
 def _exit_code(measurement: Measurement) -> int:
-    """A server that was never reached is told from one whose replies failed."""
-    lost = not measurement.good and all(failure.end == "failed" for failure in measurement.failures)
+    """A server that was never reached is told from one whose replies failed, or were no HTTP."""
+    unreached = (failure.end == "failed" and failure.head is None for failure in measurement.failures)
+    lost = not measurement.good and all(unreached)
     return CANNOT_CONNECT if lost else FAILED

@@ -7,7 +7,6 @@ to know the format (app.replay) and how anything is generated.
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ import msgspec
 import typer
 
 from app.commands.exits import CANNOT_CONNECT, USAGE, CommandError, one_line_errors
+from app.commands.server_options import key_of
 from app.commands.terminal import printable, spell_ms
 from app.errors import FirstwordError
 from app.events import AnyEvent, Delta, Error
@@ -49,8 +49,11 @@ def record(
     settings: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature}
     if seed is not None:
         settings["seed"] = seed
-    headers = {"authorization": f"Bearer {os.environ.get(key_env, '')}"} if key_env else {}
     with one_line_errors():
+        key = key_of(key_env or None)
+        headers = {"authorization": f"Bearer {key}"} if key else {}
+        if out.is_dir():
+            raise CommandError(f"{out} is a folder; name the file to be written in it")
         if not out.absolute().parent.is_dir():
             raise CommandError(f"{out.parent} is no folder that a file could be put into")
         about, events = _ask(url, headers, prompt, settings, _silent if as_json else _say)
@@ -105,7 +108,10 @@ def _ask(
 
 
 def _about(client: httpx.Client, url: str) -> About:
-    response = client.get("/api/about")
+    try:
+        response = client.get("/api/about")
+    except UnicodeError as error:  # The host's name can be none, which only the resolver finds out.
+        raise CommandError(f"{url} is no address of a server: {error}", USAGE) from None
     try:
         if response.status_code == httpx.codes.OK:
             return msgspec.json.decode(response.content, type=About)

@@ -41,10 +41,31 @@ def lab_routes(root: Path) -> Sequence[BaseRoute]:
         number = number_of(name)
         if number is None:
             raise HTTPException(404, f"no experiment is called so; there are {', '.join(EXPERIMENTS)}")
+        if name == "obvious":
+            return shown(
+                request,
+                "lab_obvious.html",
+                {"name": name, "number": number, "bugs": _bugs(root / "docs" / "obvious")},
+            )
         files = {path.name: path.read_text() for path in sorted((root / "docs" / "lab").glob("*.conf"))}
         return shown(request, "lab_experiment.html", {"name": name, "number": number, "files": files})
 
     return [
         Route("/lab", index, name="lab"),
         Route("/lab/{name}", experiment, name="lab_experiment"),
+    ]
+
+
+# Private
+
+#: In the order in which a learner meets them.
+_BUGS = ("utf8", "packets", "body", "hidden", "cancel")
+
+
+def _bugs(folder: Path) -> list[dict[str, str]]:
+    """Each small program as it stands in its files: broken, its check, mended."""
+    return [
+        {"name": bug}
+        | {part: (folder / bug / f"{part}.py").read_text() for part in ("broken", "check", "mended")}
+        for bug in _BUGS
     ]

@@ -26,6 +26,11 @@ def lan_addresses() -> list[str]:
     return found
 
 
+def local_only(host: str) -> bool:
+    """Whether a server that listens on ``host`` can be reached from its own machine alone."""
+    return host.startswith("127.") or host in ("localhost", "::1")
+
+
 def mdns_name() -> str | None:
     """The name that most systems answer to on their network; None when it is no host name."""
     name = socket.gethostname().split(".")[0].lower()

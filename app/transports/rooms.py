@@ -29,7 +29,7 @@ from starlette.routing import BaseRoute, Route
 from app.errors import BadRequest, Forbidden
 from app.intake.fields import Fields, from_query, typed
 from app.rooms import export
-from app.rooms.addresses import lan_addresses, mdns_name
+from app.rooms.addresses import lan_addresses, local_only, mdns_name
 from app.rooms.commands import DeleteRoom
 from app.rooms.keys import MAX_KEY_CHARS
 from app.rooms.permission import HOST
@@ -51,9 +51,10 @@ _NO_STORE = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 class RoomRoutes:
     """The endpoints."""
 
-    def __init__(self, door: Door, rules: Rules) -> None:
+    def __init__(self, door: Door, rules: Rules, host: str) -> None:
         self._door = door
         self._rules = rules
+        self._host = host
 
     async def open(self, request: Request) -> Response:
         """POST /api/rooms."""
@@ -119,6 +120,9 @@ class RoomRoutes:
         self._stage_of_host(request)
         server = request.scope.get("server")
         port = f":{server[1]}" if server else ""
+        # Who listens on the loopback alone must not send a class to an address where nobody answers.
+        if local_only(self._host):
+            return _json({"bases": []})
         names = [*lan_addresses(), *([name] if (name := mdns_name()) in self._rules.hosts else [])]
         return _json({"bases": [f"http://{name}{port}" for name in names]})
 
@@ -184,7 +188,7 @@ def qr_svg(text: str) -> bytes:
 def routes(rooms: Rooms, settings: Settings) -> list[BaseRoute]:
     """All routes of the classroom, the socket included."""
     door = Door(rooms, settings)
-    found = RoomRoutes(door, Rules.of(settings))
+    found = RoomRoutes(door, Rules.of(settings), settings.host)
     return [
         _route("/api/rooms", found.open, "POST"),
         _route("/api/rooms/{code}", found.read, "GET"),

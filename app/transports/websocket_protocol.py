@@ -49,6 +49,14 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if scope is not None:
             put_wire(scope, self._wire)
 
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type == "text" and not _is_utf8(b"".join(self.frames)):
+            # uvicorn would write a traceback into the log for each such message of any stranger.
+            self.frames = []
+            self._fail(1007, "text that is not UTF-8")
+        else:
+            super().send_receive_event_to_app()
+
     async def send(self, message: ASGISendEvent) -> None:
         await super().send(message)
         if self.initial_response is not None and self.close_sent:
@@ -76,3 +84,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if not self.close_sent and not self.transport.is_closing():
             self.conn.fail(code, reason)
             self.handle_parser_exception()
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

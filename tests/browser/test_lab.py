@@ -80,3 +80,65 @@ async def test_only_the_pausing_answer_waits_for_its_slow_reader(browser: Browse
         await expect(page.locator("[data-lane=neighbour]")).to_have_attribute("data-fate", "done")
         await expect(page.locator("[data-part=said]")).to_contain_text("You expected")
         assert await violations(page) == []
+
+
+async def test_an_unflushed_gzip_keeps_the_whole_answer_and_straight_does_not(
+    browser: Browser, server: Server
+) -> None:
+    running = server(engine(20))
+    async with lab(browser, running.url, "proxy") as page:
+        await run(page)
+        assert await figure(page, "gzip", "arrivalsCame") == "1"
+        assert int(await figure(page, "direct", "arrivalsCame")) > 20
+        assert int(await figure(page, "flushed", "arrivalsCame")) > 20
+        assert int(await figure(page, "buffered", "arrivalsCame")) < 10
+        await expect(page.locator("[data-part=verdict]")).to_contain_text(
+            "All five ways brought the same text"
+        )
+
+
+async def test_every_wire_tells_the_end_in_its_own_way(browser: Browser, server: Server) -> None:
+    running = server(engine())
+    async with lab(browser, running.url, "protocols") as page:
+        await page.get_by_label("What is said").select_option("ambiguous")
+        await run(page)
+        ends = {
+            name: await page.locator(f"[data-lane={name}]").get_attribute("data-end")
+            for name in ("socket", "sse", "ndjson", "plain", "polling", "whole")
+        }
+        assert ends == dict.fromkeys(ends, "done") | {"plain": "silent"}
+        await expect(page.locator("[data-lane=sse] .raw")).to_contain_text("\\n\\n")
+        await page.get_by_label("Bytes shown as").select_option("hex")
+        await expect(page.locator("[data-lane=sse] .raw li").first).to_contain_text("64 61 74 61")
+
+
+async def test_a_crowd_is_served_and_its_runs_are_kept_side_by_side(browser: Browser, server: Server) -> None:
+    running = server(engine())
+    async with lab(browser, running.url, "batching") as page:
+        await page.get_by_label("People").fill("4")
+        await page.get_by_label("They come").fill("10")
+        await page.get_by_label("How the work is ordered").select_option("iteration")
+        await run(page)
+        assert await page.locator(".runs tbody tr").count() == 1
+        assert "M" in (await page.locator("svg.crowd path.decode").first.get_attribute("d") or "")
+        await expect(page.locator("[data-part=verdict]")).to_contain_text(
+            "By iterations: half of the 4 people"
+        )
+        assert await violations(page) == []
+
+
+async def test_the_first_token_is_taken_apart_five_times(browser: Browser, server: Server) -> None:
+    running = server(engine())
+    async with lab(browser, running.url, "apart") as page:
+        await run(page)
+        assert await page.locator(".apart-row").count() == 5
+        assert await violations(page) == []
+
+
+async def test_the_obvious_programs_stand_beside_their_checks(browser: Browser, server: Server) -> None:
+    running = server(engine())
+    async with lab(browser, running.url, "obvious") as page:
+        assert await page.locator(".lab-step").count() == 5
+        await page.locator("summary").first.click()
+        await expect(page.locator("details[open] code")).to_contain_text("getincrementaldecoder")
+        assert await violations(page) == []

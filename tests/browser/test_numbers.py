@@ -274,5 +274,5 @@ async def test_a_reader_behind_makes_the_model_wait_and_the_reply_says_so(
         assert sum(running.engine.made.values()) == made
         await page.get_by_role("button", name="Go on").press("Enter")
         await done(page)
-        assert await reply.locator(".answer").text_content() == ("word " * 200).strip()
+        assert (await reply.locator(".answer").text_content() or "").split() == ["word"] * 200
         await expect(reply.locator(".note")).to_contain_text("The model waited")

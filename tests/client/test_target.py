@@ -26,6 +26,7 @@ from app.client.target import WrongUrl, read_target
         ("http://h/say?voice=1", None, "h", "/say?voice=1", "plain"),
         ("http://h/say", "plain", "h", "/say", "plain"),
         ("http://[::1]:80/v1", None, "[::1]", "", None),
+        ("http://h/ज़ a%20b?q=é", None, "h", "/%E0%A4%9C%E0%A4%BC%20a%20b?q=%C3%A9", "plain"),
     ],
 )
 def test_a_url_is_a_base_or_an_endpoint(
@@ -42,6 +43,7 @@ def test_a_url_is_a_base_or_an_endpoint(
         ("ftp://h", "must begin with"),
         ("http://", "names no host"),
         ("http://h:99999", "Port out of range"),
+        ("http://[::1", "Invalid IPv6 URL"),
         ("http://name:word@h", "--key-env"),
     ],
 )

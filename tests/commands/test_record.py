@@ -85,6 +85,8 @@ def test_a_folder_that_is_not_there_is_told_before_anything_is_asked(server: Ser
     engine = ScriptedEngine(SCRIPT)
     result = run(server(engine).url, "--prompt", "x", "-o", str(tmp_path / "no" / "a.json"))
     assert result.exit_code == 1 and "no folder" in result.output
+    result = run(server(engine).url, "--prompt", "x", "-o", str(tmp_path))
+    assert result.exit_code == 1 and "is a folder" in result.output
     assert engine.made.total() == 0
 
 
@@ -97,6 +99,7 @@ def test_a_server_with_a_key_is_asked_with_it(
     assert run(url, "--prompt", "x", "-o", str(out)).exit_code == 1
     assert run(url, "--prompt", "x", "-o", str(out), "--key-env", "THE_KEY").exit_code == 0
     assert "secret" not in out.read_text()
+    assert run(url, "--prompt", "x", "-o", str(out), "--key-env", "NO_SUCH_KEY").exit_code == 2
 
 
 def test_where_nobody_listens_it_cannot_connect(tmp_path: Path) -> None:
@@ -107,6 +110,7 @@ def test_where_nobody_listens_it_cannot_connect(tmp_path: Path) -> None:
     assert result.exit_code == 3 and "cannot connect" in result.output
 
 
-def test_an_address_that_is_none_is_wrong_use(tmp_path: Path) -> None:
-    result = run("localhost", "--prompt", "x", "-o", str(tmp_path / "a.json"))
+@pytest.mark.parametrize("url", ["localhost", "http://a..b", "http://[::1"])
+def test_an_address_that_is_none_is_wrong_use(tmp_path: Path, url: str) -> None:
+    result = run(url, "--prompt", "x", "-o", str(tmp_path / "a.json"))
     assert result.exit_code == 2 and "no address" in result.output

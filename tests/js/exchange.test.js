@@ -5,6 +5,9 @@ import { Exchange } from "../../static/js/chat/exchange.js";
 import { newReply } from "../../static/js/chat/reply.js";
 import { SignsOfLife } from "../../static/js/chat/signs_of_life.js";
 import { plainSettings } from "../../static/js/chat/settings.js";
+import { speak } from "../../static/js/words.js";
+
+await speak(["common", "talk"], "en");
 
 /** Frames that come when the test says so. */
 function handFrames() {
@@ -302,4 +305,15 @@ test("a second asking has no waterfall: its clock is not whole", () => {
   queue();
   exchange.begin();
   assert.equal(reply.trace, null);
+});
+
+test("a question that no frame can carry fails with a reason and is never sent", () => {
+  const { reply, exchange, scene, said } = staged();
+  exchange.messages = [{ role: "user", content: "y".repeat(70_000) }];
+  exchange.begin();
+  exchange.begin();
+  assert.deepEqual(said(), []);
+  assert.equal(reply.state, "failed");
+  assert.equal(reply.error?.code, "request_too_large");
+  assert.equal(scene.ended, 1);
 });

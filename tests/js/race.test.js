@@ -216,6 +216,25 @@ test("an experiment comes back from its link as it was, and a broken link gives 
   const odd = readFragment("#v=1&max=9999&temp=x&seed=-1&lanes=token.socket~evil.wire~__proto__&recording=../../etc", usual);
   assert.deepEqual(odd, usual);
   assert.equal(within(1.5, "seed"), null);
+  assert.equal(readFragment(`#v=1&prompt=${"a".repeat(3999)}${encodeURIComponent("🫖")}`, usual)?.prompt, "a".repeat(3999));
+});
+
+test("a title that is cut short ends with no half of a character", () => {
+  const race = usualRace();
+  race.experiment = { ...race.experiment, prompt: `${"a".repeat(119)}🫖 and more` };
+  const { title } = recordingOf(race, /** @type {any} */ (tokenEvents(race)), null);
+  assert.equal(title, "a".repeat(119));
+});
+
+test("a recording of a recording does not say that this server's model and machine made it", () => {
+  const race = usualRace();
+  const about = { version: "1", model: { name: "here", device: "cpu" }, hardware: { cpu: "mine", cores: 2, memory_gb: 8, system: "x" } };
+  const events = /** @type {any} */ (tokenEvents(race));
+  assert.equal(/** @type {any} */ (recordingOf(race, events, about)).model.name, "here");
+  race.experiment = { ...race.experiment, recording: "sky" };
+  const { model, hardware } = /** @type {any} */ (recordingOf(race, events, about));
+  assert.notEqual(model.name, "here");
+  assert.equal(hardware.cpu, "");
 });
 
 test("every lane of a race asks for the same work and says only for itself how it reads", () => {
@@ -262,6 +281,21 @@ test("one lane's broken connection ends that lane alone", async () => {
   await new Promise((go) => setImmediate(go));
   assert.equal(race.lanes[1]?.error, null);
   assert.equal(endOfRace(race), 20);
+});
+
+test("a lane of plain text can be stopped before its first word, and does not pass for whole then", async () => {
+  const race = newRace({ ...usualExperiment("Why?"), lanes: [settings("whole.plain"), settings("token.plain")] }, "2026-03-01T10:00:00.000Z");
+  /** @type {(() => void)[]} */
+  const close = [];
+  const bring = () => (/** @type {any} */ _body, /** @type {any} */ _tell, /** @type {any} */ _signal, /** @type {any} */ named) => {
+    named("r1");
+    return new Promise((resolve) => { close.push(() => resolve(undefined)); });
+  };
+  const control = runRace(race, /** @type {any} */ ({ bring, newId: () => "id", elapsed_ms: () => 5 }), () => {});
+  assert.deepEqual(control.stop(), ["r1"]);
+  for (const end of close) end();
+  await new Promise((go) => setImmediate(go));
+  assert.match(verdictOn(race.lanes).same, /stopped/);
 });
 
 test("a file that is wrong names its field, whatever is wrong with it", () => {
@@ -373,10 +407,10 @@ test("a poller asks behind what it has until the reply is over", async () => {
     return new Response(JSON.stringify(answers.shift()), { status: 200 });
   });
   try {
-    await bringByPolling("http:" + "//x.test/compare", { id: "i" }, (event) => heard.push(event.type), new AbortController().signal, async () => {});
+    await bringByPolling("http:" + "//x.test/compare", { id: "i" }, (event) => heard.push(event.type), new AbortController().signal, (reply) => heard.push(reply), async () => {});
   } finally {
     globalThis.fetch = real;
   }
-  assert.deepEqual(heard, ["queued", "delta", "delta", "delta", "done"]);
+  assert.deepEqual(heard, ["r1", "queued", "delta", "delta", "delta", "done"]);
   assert.deepEqual(asked, ["/replies", ...[0, 0, 2, 2].map((after) => `/replies/r1/poll?after=${after}&poller=p`)]);
 });

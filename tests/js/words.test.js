@@ -16,12 +16,15 @@ const formsOf = (/** @type {import("../../static/js/words.js").Text} */ text) =>
 const holesOf = (/** @type {string} */ text) => [...new Set(text.match(/\{\w+\}/g))].sort();
 
 /** Prompts for the model, which the shipped one understands in English only; a starter shows another language. */
-const PROMPTS = new Set(["usualPrompt", "longPrompt", "question", "starter6"]);
+const PROMPTS = new Set(["usualPrompt", "longPrompt", "question", "secondQuestion", "filler", "starter6"]);
 /** Texts whose "one" need not say the number: they are not said of zero, which Hindi counts as one. */
 const NEVER_OF_ZERO = new Set(["historyMode"]);
 /** Names, units, keys, formulas, and what programmers in India write in Latin letters themselves. */
 const NAMES = new Set(
-  `Firstword WebSocket SSE NDJSON HTTP http JSON Markdown CSV PNG HTML MB SHA QR VPN AI UTF DNS
+  `Firstword WebSocket SSE NDJSON HTTP http JSON Markdown CSV PNG HTML MB SHA QR VPN AI UTF TCP TLS gRPC grpc
+  Server sent events EventSource Last Event ID DELETE stop seq attach after generate stream body response
+  port extra app decode weights keys values Orca OSDI pytest tests test lab
+  obvious py Incremental decoder event process join read json task finally transports proto Batching
   ms s bit kbit Mbit Enter Shift Esc Space Page Up Down T P B R Top top p k Min min
   Andes Etalon arXiv Brysbaert Wilson TTFT TPOT floor max L a i n r c d K7Q X2M I O G
   prefill Prefill interpolated temperature seed hash reply text object hexadecimal secure context

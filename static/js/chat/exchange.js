@@ -22,7 +22,9 @@
 
 import { Painter } from "../answer/painter.js";
 import { EvenPace, withDelay } from "../measure/even_pace.js";
+import { say } from "../words.js";
 import { ClockQuestions } from "./clock_questions.js";
+import { MAX_FRAME_BYTES, bytesOf } from "./question.js";
 import { failWith, hear, isAbout, isLive, stopAt } from "./reply.js";
 import { SignsOfLife } from "./signs_of_life.js";
 import { wireSettings } from "./settings.js";
@@ -67,9 +69,14 @@ export class Exchange {
     /** @type {import("../events.js").Pace} */
     const pace = reply.mode === "whole" ? "whole" : (reply.settings?.pace ?? "word");
     const sent_ms = this.#elapsed();
-    const sent = this.ports.send(reply.reply !== null
+    /** @type {import("../events.js").ClientFrame} */
+    const frame = reply.reply !== null
       ? { type: "attach", reply: reply.reply, after: reply.seq, pace, acks: true }
-      : { type: "start", id: reply.id, messages, pace, acks: true, ...wireSettings(reply.settings), ...goingOn(messages) });
+      : { type: "start", id: reply.id, messages, pace, acks: true, ...wireSettings(reply.settings), ...goingOn(messages) };
+    const count = bytesOf(frame);
+    // The server would cut the connection for it, and again after every reconnection.
+    if (count > MAX_FRAME_BYTES) return this.fail({ code: "request_too_large", message: say("promptTooLong", { count, most: MAX_FRAME_BYTES }), retryable: false });
+    const sent = this.ports.send(frame);
     if (sent && this.#asked && reply.reply !== null) reply.flags.reconnected = true;
     // A second asking has times of its own; they explain nothing.
     if (sent) reply.trace = this.#asked || reply.reply !== null ? null : { sent_ms, clock: null, first: null };

@@ -11,7 +11,8 @@ import { turnOf } from "./conversation.js";
 
 /** The server takes 64 messages. */
 const MAX_MESSAGES = 64;
-/** And 65,536 bytes a frame, in which a character can take six (\u0000) and the settings want room. */
+export const MAX_FRAME_BYTES = 65_536;
+/** Messages of a frame, in which a character can take six bytes (\u0000) and the settings want room. */
 export const MAX_BYTES = 60_000;
 
 /**

@@ -6,7 +6,7 @@
 
 import { DELIVERIES, LINKS, WIRES } from "../race/lane_settings.js";
 import { nameOf, settingsText } from "../race/lane_words.js";
-import { lastWordOf, see, textOf } from "../race/lane.js";
+import { lastWordOf, see, textOf, wasStopped } from "../race/lane.js";
 import { spellClock, spellTime } from "../measure/spelling.js";
 import { fillWords, say } from "../words.js";
 import { fromTemplate, part, setText } from "./parts.js";
@@ -90,7 +90,7 @@ export class LaneCard {
     const { lane } = this;
     if (lane.error?.code === "connection_lost") return say("laneBroke", { why: lane.error.message });
     if (lane.error) return say("laneRefused", { why: lane.error.message });
-    if (lane.done?.finish_reason === "cancelled") return say("laneStopped");
+    if (wasStopped(lane)) return say("laneStopped");
     if (lane.arrivals.length === 0) return "";
     const over = say("laneOver", { time: spellTime(lastWordOf(lane)) });
     return lane.done?.finish_reason === "length" ? `${over} · ${say("laneCut")}` : over;

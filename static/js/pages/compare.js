@@ -79,6 +79,7 @@ const readiness = new Readiness(httpAddress(location.href, "readyz"), ({ state, 
 });
 readiness.watch();
 prepare();
+askTheRecording();
 page.dataset.state = "ready";
 shipped = await archive.shipped();
 setup.offer(shipped);
@@ -90,12 +91,22 @@ addEventListener("hashchange", () => {
   setup.experiment = linked;
   setup.show();
   prepare();
+  askTheRecording();
 });
 
 /** Put the experiment on the stage, not begun. A race that runs goes on by itself. */
 function prepare() {
   if (stage.isLive) return;
   stage.show(raceToBe(""));
+}
+
+/** A recording answers its own question, whatever a link says. */
+async function askTheRecording() {
+  const { recording } = setup.experiment;
+  const prompt = recording && (await archive.question(recording).catch(() => ""));
+  if (!prompt || setup.experiment.recording !== recording || stage.isLive) return;
+  setup.experiment = { ...setup.experiment, prompt };
+  setup.show();
 }
 
 /** @param {string} madeAt */

@@ -85,7 +85,8 @@ export function readFragment(fragment, usual) {
     return text === null || text === "" ? otherwise : (within(Number(text), limit) ?? otherwise);
   };
   return {
-    prompt: (fields.get("prompt") ?? usual.prompt).slice(0, MAX_PROMPT_CHARS),
+    // A cut must leave no half of an emoji at the end: the server would refuse it.
+    prompt: (fields.get("prompt") ?? usual.prompt).slice(0, MAX_PROMPT_CHARS).replace(/[\uD800-\uDBFF]$/, ""),
     maxTokens: number("max", "maxTokens", usual.maxTokens) ?? usual.maxTokens,
     temperature: number("temp", "temperature", usual.temperature) ?? usual.temperature,
     seed: number("seed", "seed", usual.seed) ?? usual.seed,

@@ -21,6 +21,7 @@
  * @property {{ code: string, message: string } | null} error
  * @property {boolean} hidden the tab was hidden meanwhile
  * @property {boolean} late it was looked at in slow motion, so no paint could be clocked
+ * @property {boolean} stopped somebody stopped it, and its wire cannot tell so itself
  * @property {Smoother | null} smoother
  *
  * @typedef {{ arrivals: number, first: boolean, ended: boolean, clock_ms: number }} Seen
@@ -33,7 +34,7 @@ import { Smoother } from "./smoothing.js";
 export function newLane(settings) {
   return {
     settings, reply: null, model: null, arrivals: [], events: [], firstOut_ms: null, firstPaint_ms: null, lastPaint_ms: null, ended_ms: null,
-    done: null, error: null, hidden: false, late: false,
+    done: null, error: null, hidden: false, late: false, stopped: false,
     smoother: settings.delivery === "smoothed" ? new Smoother() : null,
   };
 }
@@ -71,13 +72,26 @@ export function fail(lane, { code, message }, at_ms) {
   lane.ended_ms = at_ms;
 }
 
+/** The reply has a name before anything is heard of it. @param {Lane} lane @param {string} reply */
+export function nameReply(lane, reply) {
+  lane.reply ??= reply || null;
+}
+
+/** Whoever stops a lane of plain text has to remember it. @param {Lane} lane */
+export function stopSilently(lane) {
+  lane.stopped = lane.settings.wire === "plain";
+}
+
 /** A wire that cannot tell how a reply ended has come to its end. @param {Lane} lane @param {number} at_ms */
 export function closeSilently(lane, at_ms) {
   lane.ended_ms ??= at_ms;
 }
 
 /** @param {Lane} lane @returns {boolean} it came to its own end, with nothing missing */
-export const isWhole = (lane) => lane.ended_ms !== null && lane.error === null && lane.done?.finish_reason !== "cancelled";
+export const isWhole = (lane) => lane.ended_ms !== null && lane.error === null && !wasStopped(lane);
+
+/** @param {Lane} lane @returns {boolean} by somebody, before its end */
+export const wasStopped = (lane) => lane.stopped || lane.done?.finish_reason === "cancelled";
 
 /**
  * What a reader sees of the lane at a moment. The clock runs until the first word is there, and then

@@ -17,6 +17,6 @@ const BRING = { socket: bringBySocket, sse: bringBySse, ndjson: bringByNdjson, p
 export function wiresOf(page) {
   return (wire) => {
     const bring = BRING[/** @type {keyof typeof BRING} */ (wire)];
-    return (body, hear, signal) => bring(page, body, hear, signal);
+    return (body, hear, signal, named) => bring(page, body, hear, signal, named);
   };
 }

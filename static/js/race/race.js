@@ -6,8 +6,9 @@
  *
  * @typedef {import("./lane.js").Lane} Lane
  * @typedef {import("./experiment.js").Experiment} Experiment
- * @typedef {(body: object, hear: (event: import("../events.js").ServerEvent) => void, signal: AbortSignal)
- *   => Promise<void>} Bring one reply over one connection; rejects when the connection breaks
+ * @typedef {(body: object, hear: (event: import("../events.js").ServerEvent) => void, signal: AbortSignal,
+ *   named: (reply: string) => void) => Promise<void>} Bring one reply over one connection; rejects when the
+ *   connection breaks
  * @typedef {object} Race
  * @property {Experiment} experiment
  * @property {Lane[]} lanes
@@ -18,7 +19,7 @@
  * @property {string | null} recordingTitle of the recording that plays, here or over the wires; null: the model spoke
  */
 
-import { closeSilently, endOf, fail, hear, newLane } from "./lane.js";
+import { closeSilently, endOf, fail, hear, nameReply, newLane, stopSilently } from "./lane.js";
 import { startBody } from "./experiment.js";
 
 /** @param {Experiment} experiment @param {string} madeAt @returns {Race} */
@@ -48,7 +49,7 @@ export function runRace(race, ports, changed) {
     ports.bring(lane.settings.wire)(body, (event) => {
       hear(lane, event, ports.elapsed_ms());
       changed(lane);
-    }, control.signal).then(
+    }, control.signal, (reply) => nameReply(lane, reply)).then(
       () => closeSilently(lane, ports.elapsed_ms()),
       (error) => {
         if (!control.signal.aborted) fail(lane, { code: "connection_lost", message: String(error?.message ?? error) }, ports.elapsed_ms());
@@ -56,7 +57,11 @@ export function runRace(race, ports, changed) {
     ).then(() => changed(lane));
   }
   return {
-    stop: () => [...new Set(lanes.flatMap(({ reply, ended_ms }) => (reply && ended_ms === null ? [reply] : [])))],
+    stop: () => {
+      const running = lanes.filter(({ ended_ms }) => ended_ms === null);
+      running.forEach(stopSilently);
+      return [...new Set(running.flatMap(({ reply }) => (reply ? [reply] : [])))];
+    },
     cancel: () => control.abort(),
   };
 }

@@ -39,16 +39,18 @@ export function recordingOf({ experiment, lanes, madeAt }, events, about) {
   const done = said.at(-1);
   if (done?.type !== "done") throw new NotComplete();
   const { prompt, maxTokens, temperature, seed, tokensPerSecond, separate, recording, wordsPerMinute } = experiment;
-  const { name, device = "", dtype = "" } = about?.model ?? { name: lanes.find(({ model }) => model)?.model?.name ?? "" };
+  // What plays a recording is not what made it.
+  const maker = recording ? null : about;
+  const { name, device = "", dtype = "" } = maker?.model ?? { name: lanes.find(({ model }) => model)?.model?.name ?? "" };
   return {
     format: "firstword-recording", version: 1, id: `race-${madeAt.replace(/\D/g, "").slice(0, 17)}`,
-    title: (prompt.replace(/\s+/g, " ").trim() || "–").slice(0, 120), made_at: madeAt, made_by: `firstword ${about?.version ?? ""}`.trim(),
+    title: (prompt.replace(/\s+/g, " ").trim() || "–").slice(0, 120).replace(HALF, ""), made_at: madeAt, made_by: `firstword ${about?.version ?? ""}`.trim(),
     prompt: {
       messages: [{ role: "user", content: prompt }],
       settings: { max_tokens: maxTokens, temperature, seed, tokens_per_second: tokensPerSecond, separate, recording: recording || null, words_per_minute: wordsPerMinute },
     },
     model: { name: name.slice(0, 200), device, dtype },
-    hardware: about?.hardware ?? { cpu: "", cores: 0, memory_gb: 0, system: "" },
+    hardware: maker?.hardware ?? { cpu: "", cores: 0, memory_gb: 0, system: "" },
     reply: { id: done.reply, text, sha256: sha256(text), events: said.map(withoutId) },
     lanes: lanes.map(laneOf),
   };
@@ -58,11 +60,11 @@ export function recordingOf({ experiment, lanes, madeAt }, events, about) {
 
 /** @param {Lane} lane */
 function laneOf(lane) {
-  const { settings, arrivals, events, firstPaint_ms, lastPaint_ms, ended_ms, hidden, late, error, reply } = lane;
+  const { settings, arrivals, events, firstPaint_ms, lastPaint_ms, ended_ms, hidden, late, stopped, error, reply } = lane;
   const link = LINKS[settings.link];
   return {
     label: nameOf(lane),
-    settings: { delivery: settings.delivery, pace: paceOf(settings), wire: settings.wire, link_name: settings.link, ...(link ? { link } : {}), reply, hidden, late, ...(error ? { error } : {}) },
+    settings: { delivery: settings.delivery, pace: paceOf(settings), wire: settings.wire, link_name: settings.link, ...(link ? { link } : {}), reply, hidden, late, ...(stopped ? { stopped } : {}), ...(error ? { error } : {}) },
     // Texts stand in the arrivals; twice would double the file.
     events: events.filter(({ type }) => type !== "delta" && type !== "error").map(({ at_ms, ...event }) => ({ at_ms: round(at_ms), ...event })),
     first_out_t_ms: lane.firstOut_ms,
@@ -78,6 +80,9 @@ function withoutId(event) {
   const { id: _, ...rest } = /** @type {ServerEvent & { id?: string }} */ (event);
   return rest;
 }
+
+/** What a cut leaves of an emoji at the end is no character, and no other program reads a file with it. */
+const HALF = /[\uD800-\uDBFF]$/;
 
 /** Microseconds are more than any clock here knows. @param {number} ms */
 const round = (ms) => Math.round(ms * 1000) / 1000;

@@ -66,6 +66,7 @@ function readLane(lane, where) {
   made.reply = settings.reply == null ? null : string(settings.reply, `${where}.settings.reply`, 128);
   made.hidden = settings.hidden === true;
   made.late = settings.late === true;
+  made.stopped = settings.stopped === true;
   made.firstOut_ms = optional(lane.first_out_t_ms, `${where}.first_out_t_ms`);
   made.firstPaint_ms = optional(lane.first_paint_ms, `${where}.first_paint_ms`);
   made.lastPaint_ms = optional(lane.last_paint_ms, `${where}.last_paint_ms`);

@@ -11,11 +11,13 @@ import { ask, readText } from "./one_request.js";
  * @param {object} body
  * @param {(event: import("../events.js").ServerEvent) => void} hear
  * @param {AbortSignal} signal
+ * @param {(reply: string) => void} [named] told the reply's name before there is any text
  */
-export async function bringByPlain(page, body, hear, signal) {
+export async function bringByPlain(page, body, hear, signal, named = () => {}) {
   const response = await ask(page, body, "text/plain", hear, signal);
   if (!response) return;
   const reply = response.headers.get("x-reply-id") ?? "";
+  named(reply);
   let seq = 0;
   await readText(response, (text) => {
     seq += 1;

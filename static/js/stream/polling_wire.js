@@ -14,12 +14,14 @@ export const POLL_EVERY_MS = 500;
  * @param {object} body
  * @param {(event: import("../events.js").ServerEvent) => void} hear
  * @param {AbortSignal} signal
+ * @param {(reply: string) => void} [named] told the reply's name before anything has happened
  * @param {(ms: number) => Promise<void>} [sleep]
  */
-export async function bringByPolling(page, body, hear, signal, sleep = pause) {
+export async function bringByPolling(page, body, hear, signal, named = () => {}, sleep = pause) {
   const response = await ask(page, { ...body, poll: true }, "application/json", hear, signal);
   if (!response) return;
   const { reply, poller } = await response.json();
+  named(reply);
   let after = 0;
   while (!signal.aborted) {
     await sleep(POLL_EVERY_MS);

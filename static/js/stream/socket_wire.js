@@ -94,12 +94,13 @@ export class SocketWire {
     socket.onopen = () => {
       clearTimeout(late);
       this.#wasOpen = true;
-      this.#failures = 0;
       this.#heard_ms = performance.now();
       this.tellState({ kind: "open" });
     };
     socket.onmessage = ({ data }) => {
       this.#heard_ms = performance.now();
+      // A server that lets in and throws out at once is no connection: the waits go on growing.
+      this.#failures = 0;
       const event = readFrame(data);
       if (event) this.tell(event);
     };

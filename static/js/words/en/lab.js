@@ -27,8 +27,16 @@ export default {
   asleep: "asleep: reads nothing",
   unfinished: "the connection ended before the reply did",
 
+  batchingTitle: "Batching: who waits while others are served",
+  batchingQuestion: "Several people ask at about the same time, and there is one model. In what order should it work?",
   backpressureTitle: "Backpressure: who pays for a slow reader",
   backpressureQuestion: "A model writes faster than somebody reads. Where does the text wait, and who waits for whom?",
   proxyTitle: "The proxy that ate the stream",
   proxyQuestion: "The server sends every word at once, and still the page gets them all at the end. Who kept them?",
+  protocolsTitle: "Protocols: six ways to say the same",
+  protocolsQuestion: "One reply, read on six wires at once. What does each cost, and what can it say besides the text?",
+  apartTitle: "Time to the first token, taken apart",
+  apartQuestion: "Between your request and the first token: what is the machine doing all that time?",
+  obviousTitle: "The obvious version and its bugs",
+  obviousQuestion: "Five short programs that stream, each with one mistake that everybody makes once. Can you see it before its test does?",
 };

@@ -11,7 +11,7 @@ export default {
   directWay: "Straight",
   directHow: "Server and browser, nothing between them.",
   bufferedWay: "Through a buffering proxy",
-  bufferedHow: "It collects bytes until its buffer is full or the answer is over: what nginx does unless told otherwise. (Simulated in our server, with the real bytes.)",
+  bufferedHow: "It collects bytes until its buffer is full or the answer is over, as gateways and filters do that were made for whole answers. (Simulated in our server, with the real bytes.)",
   bufferedFix: "In nginx proxy_buffering off for this path, or the server's own header X-Accel-Buffering: no. Ours sends it.",
   gzipWay: "Through gzip that nobody told to flush",
   gzipHow: "A real gzip: it keeps text until it has enough to compress well.",
@@ -32,6 +32,6 @@ export default {
   careless: "It eats the stream",
   mended: "It lets it through",
   real: "With a real nginx",
-  realWhy: "This page does not start nginx for you: a web page that can start programs on its server is a hole, however useful. Start it yourself, then let the doctor look. In the first file the line proxy_ignore_headers is what makes it so bad: without it nginx would heed our header.",
+  realWhy: "This page does not start nginx for you: a web page that can start programs on its server is a hole, however useful. Start it yourself, then let the doctor look. When we tried nginx 1.22, its proxy_buffering alone passed small pieces on at once; what ate the stream was its gzip on top of that (it does not heed no-transform), as soon as nginx was told to ignore our X-Accel-Buffering.",
   why: "A stream passes through many hands, and each may hold it: to fill a buffer, to compress better, to send fewer packets. All of them were made for answers that exist as a whole, where holding costs nothing. Nothing is lost and nothing is wrong, which is why it is hard to find: the text is the same, only its time is gone. So test through what your users have in between, and look at arrivals rather than at text.",
 };

@@ -31,6 +31,7 @@ export default {
   voteFaster: "Which felt faster?",
   voteRather: "Which would you rather use?",
 
+  recordingPlays: "A recording of a real run",
   stimulusLost: "The server was started again while this played. The teacher plays it once more.",
   stimulusFailed: "This did not come to its end: {why}",
 
@@ -48,6 +49,7 @@ export default {
   spreadEmpty: "No phone has measured yet.",
   spreadPhones: "first word on the phones",
   spreadServer: "of this, on the server",
+  spreadBrief: { one: "{count} phone: {middle}; on the server {server}", other: "{count} phones, half within {middle}; on the server {server}" },
   spreadCaption: {
     one: "{count} phone, first word after {middle}. On the server: {server}.",
     other: "{count} phones, first word after {fastest} to {slowest}, half of them within {middle}. On the server, half within {server}.",

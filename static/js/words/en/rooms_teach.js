@@ -40,7 +40,7 @@ export default {
   stopRound: "End this round",
   votedCount: { one: "{voted} of {count} has voted", other: "{voted} of {count} have voted" },
   promptCount: { one: "{count} question is in", other: "{count} questions are in" },
-  enough: "nine of ten: you can close it",
+  enough: "Nine of ten: you can close it.",
   timerMore: "+ 20 s",
   timerLeft: "of {time}",
   timerOver: "time is up; nothing closes by itself",

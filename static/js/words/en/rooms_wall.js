@@ -16,14 +16,14 @@ export default {
 
   collectTitle: "Write a question on your phone",
   collectCommon: "Everybody sends this question",
-  collectCount: { one: "{count} question is in", other: "{count} questions are in" },
+  collectCount: { one: "question is in", other: "questions are in" },
   sending_batched: "Everybody sends now",
   sending_one_at_a_time: "Everybody sends now, one answer at a time",
   sending_own_time: "Send when you like",
   numberLine: "in the line",
   numberBegun: "begun",
   numberEnded: "done",
-  numberBatch: "answers in one step",
+  numberBatch: "answers in one step, at most {most}",
   numberStep: "a step takes",
   numberMeasured: "phones measured",
 

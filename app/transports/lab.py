@@ -1,0 +1,195 @@
+"""Routes of the lab's experiments, beside the ordinary wires that they use.
+
+    GET  /api/lab/steps               NDJSON: first the limits that pictures are drawn with, then the
+                                      engine's steps
+    POST /api/lab/replies             202 {"reply"}: a staged one, {"kind", "await_readers"}
+    GET  /api/lab/replies/{id}/gzip   a reply's NDJSON through gzip: ?flush=each or ?flush=end
+
+    POST /api/lab/users               NDJSON: virtual users who ask through a gate, and what became of them
+
+It refuses to know what an experiment shows (static/js/lab) and how steps are merged (app.lab).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from app.errors import EngineLoading, Overloaded
+from app.events import AnyEvent
+from app.intake.fields import Fields, from_query
+from app.lab.compression import FLUSHES, Flush, Squeeze
+from app.lab.crowd import Crowd
+from app.lab.gate import BATCHINGS
+from app.lab.staged import STAGINGS, stage
+from app.lab.steps import Listener, StepFeed
+from app.lab.users import Habits, users
+from app.reply.registry import Replies
+from app.settings import Settings
+from app.transports import framing
+from app.transports.answer import STREAM_HEADERS, StreamedAnswer, body_message, disconnected, start_message
+from app.transports.http import read_json
+from app.transports.outlet import ConnectionGone, Outlet, unless_gone
+from app.transports.reading import Reading, new_reply_id
+from app.transports.wire import wire_of
+
+#: Tokens in one block of the KV memory, ours and most others'.
+BLOCK_TOKENS = 16
+#: One of each wire, and some to spare.
+_MAX_READERS = 16
+#: Less than the line at the door holds: other people's questions still get in.
+_MAX_USERS = 24
+_MAX_ANSWER_TOKENS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Values as NDJSON, for as long as they come or somebody reads them. A response."""
+
+    values: AsyncIterator[Any]
+    settings: Settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        outlet = Outlet(send, wire_of(scope), self.settings.send_s)
+        try:
+            await unless_gone(self._write(outlet), disconnected(receive))
+        except ConnectionGone:
+            return
+
+    # Private
+
+    async def _write(self, outlet: Outlet) -> None:
+        await outlet.write(start_message(200, {"content-type": framing.NDJSON, **STREAM_HEADERS}))
+        async for value in self.values:
+            await outlet.write(body_message(framing.json_bytes(value) + b"\n"))
+        await outlet.write(body_message(b"", more=False))
+
+
+@dataclass(frozen=True, slots=True)
+class StepLines:
+    """The steps that one listener hears, as a response; it listens no longer than somebody reads."""
+
+    listener: Listener
+    settings: Settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await Lines(self._lines(), self.settings)(scope, receive, send)
+        finally:
+            self.listener.close()
+
+    # Private
+
+    async def _lines(self) -> AsyncIterator[Any]:
+        yield {
+            "type": "limits",
+            "high_tokens": self.settings.high_tokens,
+            "low_tokens": self.settings.low_tokens,
+            "stall_s": self.settings.stall_s,
+            "block_tokens": BLOCK_TOKENS,
+        }
+        while True:
+            for step in await self.listener.next():
+                yield step
+
+
+@dataclass(frozen=True, slots=True)
+class CrowdLines:
+    """What becomes of a crowd, as a response; the crowd ends with its reader."""
+
+    crowd: Crowd
+    settings: Settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await Lines(self.crowd.news(), self.settings)(scope, receive, send)
+        finally:
+            self.crowd.close()
+
+
+class GzipFrames(framing.NdjsonFrames):
+    """Lines of NDJSON, compressed as one stream."""
+
+    def __init__(self, flush: Flush) -> None:
+        self._squeeze = Squeeze(flush)
+
+    def on(self, event: AnyEvent) -> bytes:
+        return self._squeeze.on(event, super().on(event))
+
+
+def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
+    """All routes of this module."""
+    feed = StepFeed(replies.engine.watch_steps, time.monotonic_ns)
+
+    async def steps(request: Request) -> ASGIApp:
+        return StepLines(feed.listen(), settings)
+
+    async def compressed(request: Request) -> ASGIApp:
+        reply = replies.get(request.path_params["id"])
+        fields = from_query(request.query_params.multi_items(), {})
+        flush = fields.choice("flush", FLUSHES, FLUSHES[0])
+        fields.refuse_others()
+        headers = {"content-encoding": "gzip", "x-reply-id": reply.id}
+        return StreamedAnswer(reply.attach("token"), Reading(), GzipFrames(flush), settings, headers)
+
+    async def staged(request: Request) -> Response:
+        fields = Fields(await read_json(request, settings.max_body_bytes))
+        kind = fields.choice("kind", STAGINGS, STAGINGS[0])
+        readers = fields.integer("await_readers", 1, _MAX_READERS, 1)
+        fields.refuse_others()
+        reply = await stage(replies, kind, readers, new_reply_id)
+        body = framing.json_bytes({"reply": reply.id})
+        return Response(body, 202, {"cache-control": "no-store"}, framing.JSON)
+
+    crowds: list[Crowd] = []
+
+    async def crowd(request: Request) -> ASGIApp:
+        fields = Fields(await read_json(request, settings.max_body_bytes))
+        habits = _read_habits(fields)
+        batching = fields.choice("batching", BATCHINGS, BATCHINGS[0])
+        group = fields.integer("group", 2, 16, 4)
+        fields.refuse_others()
+        if replies.engine.status.state != "ready":
+            raise EngineLoading("The model is not ready yet; this experiment draws its steps and needs it.")
+        if any(not other.closed for other in crowds):
+            raise Overloaded(
+                "another page has its users here just now, and two crowds would measure each other"
+            )
+        crowds[:] = [Crowd(users(habits), batching, group, replies, feed.listen(), new_reply_id)]
+        return CrowdLines(crowds[0], settings)
+
+    return [
+        _get("/api/lab/steps", steps),
+        Route("/api/lab/users", crowd, methods=["POST"]),
+        _get("/api/lab/replies/{id}/gzip", compressed),
+        Route("/api/lab/replies", staged, methods=["POST"]),
+    ]
+
+
+# Private
+
+
+def _read_habits(fields: Fields) -> Habits:
+    least = fields.integer("least_tokens", 1, _MAX_ANSWER_TOKENS, 8)
+    return Habits(
+        users=fields.integer("users", 1, _MAX_USERS, 8),
+        per_second=fields.number("per_second", 0.1, 20, 2.0),
+        prompt_words=fields.integer("prompt_words", 1, 400, 20),
+        least=least,
+        most=fields.integer("most_tokens", least, _MAX_ANSWER_TOKENS, max(least, 48)),
+        seed=fields.integer("seed", 0, 2**31, 1),
+    )
+
+
+def _get(path: str, endpoint: Callable[[Request], Awaitable[ASGIApp]]) -> Route:
+    route = Route(path, endpoint, methods=["GET"])
+    # Starlette adds HEAD to GET; here it would read for nobody.
+    route.methods = {"GET"}
+    return route

@@ -1,0 +1,121 @@
+"""F02, F04 and F23: crowds of connections that do nothing, or nearly nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from contextlib import AsyncExitStack
+
+import httpx
+from websockets.asyncio.client import connect
+
+from drill.case import Finding, Scale
+from drill.served import Served, served, within
+from drill.streams import QUESTION, others, p95, unharmed
+
+#: Server and drill share few cores, so an honest gap varies by itself.
+_CALM_S = 20.0
+
+
+async def zombie(scale: Scale) -> Finding:
+    """F02: a reader that keeps its connection alive, takes nothing and never leaves."""
+    # Large tokens, or the kernel's buffers would swallow the whole answer.
+    async with served(script_tokens=[["x" * 1000, 5.0]]) as server:
+        before = server.cost()
+        with socket.socket() as sock:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.connect(("127.0.0.1", server.port))
+            body = json.dumps({"messages": QUESTION, "ignore_eos": True, "max_tokens": 1000})
+            sock.sendall(
+                b"POST /api/replies HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+                + f"Content-Length: {len(body)}\r\n\r\n{body}".encode()
+            )
+            await asyncio.sleep(1)
+            began_s = time.monotonic()
+            gone = await within(60, lambda: not _connected(server, sock.getsockname()[1]))
+            took_s = time.monotonic() - began_s
+        slow = await server.meter("firstword_aborted_total")
+        clean = await server.clean(before)
+    return Finding(
+        f"connection gone after {took_s:.0f} s, {slow:.0f} aborted, clean: {clean}",
+        gone and clean and slow == 1,
+    )
+
+
+async def idle(scale: Scale) -> Finding:
+    """F04: many sockets that say nothing, and one stream."""
+    num, minutes = 300 if scale.quick else 1000, scale.lasting(0.5, 10.0)
+    async with served() as server, others(server.ws, 1) as gaps:
+        await asyncio.sleep(_CALM_S)
+        calm = gaps.mark()
+        before = server.cost()
+        async with AsyncExitStack() as stack:
+            sockets = []
+            for _ in range(num):
+                sockets.append(await stack.enter_async_context(connect(server.ws, ping_interval=None)))
+            gaps.mark()
+            await asyncio.sleep(minutes * 60)
+            during = gaps.mark()
+            kib_each = (server.cost().rss - before.rss) / num / 1024
+            dropped = sum(each.close_code is not None for each in sockets)
+        gaps.mark()
+        # Before and after: what else the machine does must not be taken for the fault.
+        await asyncio.sleep(_CALM_S)
+        calm += gaps.mark()
+    return Finding(
+        f"{num} sockets for {minutes:g} min: {kib_each:.1f} KiB each, {dropped} dropped, "
+        f"p95 gap {p95(calm):.1f} ms before and after, {p95(during):.1f} ms meanwhile",
+        kib_each <= 40 and dropped == 0 and unharmed(calm, during, 1.05),
+    )
+
+
+async def slowloris(scale: Scale) -> Finding:
+    """F23: many connections whose request never comes to its end; a page is asked for meanwhile."""
+    num = 200 if scale.quick else 1000
+    async with served() as server, httpx.AsyncClient(base_url=server.url) as http:
+        calm = [await _first_byte_ms(http) for _ in range(60)]
+        before = server.cost()
+        took = asyncio.gather(*(_trickle(server.port) for _ in range(num)))
+        during = []
+        while not took.done():
+            during.append(await _first_byte_ms(http))
+            await asyncio.sleep(0.1)
+        slowest_s = max(await took)
+        clean = await server.clean(before)
+    return Finding(
+        f"{num} slow requests: all dropped after {slowest_s:.1f} s, clean: {clean}, "
+        f"page p95 {p95(calm):.1f} to {p95(during):.1f} ms",
+        slowest_s <= 20 and clean and unharmed(calm, during, 1.20),
+    )
+
+
+# Private
+
+
+def _connected(server: Served, port: int) -> bool:
+    """Whether the server still holds the connection from our ``port``."""
+    connections = server.process.net_connections("tcp")
+    return any(each.raddr and each.raddr.port == port for each in connections)
+
+
+async def _first_byte_ms(http: httpx.AsyncClient) -> float:
+    began_ns = time.monotonic_ns()
+    (await http.get("/")).raise_for_status()
+    return (time.monotonic_ns() - began_ns) / 1e6
+
+
+async def _trickle(port: int) -> float:
+    """Send a header one byte every two seconds; how many seconds until the server has had enough."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    began_s = time.monotonic()
+    writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+    try:
+        ended = asyncio.ensure_future(reader.read())
+        while not ended.done():
+            writer.write(b"x")
+            await asyncio.wait({ended}, timeout=2)
+        return time.monotonic() - began_s
+    finally:
+        writer.close()

@@ -1,0 +1,103 @@
+"""Served: a `firstword serve` in a process of its own, and what it costs: memory, descriptors, KV.
+
+It refuses to know what is played against it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import signal
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import psutil  # type: ignore[import-untyped]
+
+#: Tokens with the rhythm of a model on a CPU.
+RHYTHM_MS = 20.0
+_SCRIPT = [[f"word{number} ", RHYTHM_MS] for number in range(50)]
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Resident bytes and open descriptors of the process, at one moment."""
+
+    rss: int
+    descriptors: int
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A server that answers; ``url`` has no slash at its end."""
+
+    url: str
+    port: int
+    process: psutil.Process
+
+    @property
+    def ws(self) -> str:
+        return self.url.replace("http", "ws", 1) + "/ws"
+
+    def cost(self) -> Cost:
+        """What the process holds now."""
+        return Cost(self.process.memory_info().rss, self.process.num_fds())
+
+    async def meter(self, name: str) -> float:
+        """The sum of one metric over its labels; 0 when it was never counted."""
+        async with httpx.AsyncClient() as http:
+            text = (await http.get(f"{self.url}/metrics")).text
+        found = re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", text, re.M)
+        return sum(float(value) for value in found)
+
+    async def clean(self, before: Cost, seconds: float = 5.0) -> bool:
+        """Whether descriptors, running replies and KV memory come back within ``seconds``."""
+        return await within(seconds, lambda: self.cost().descriptors <= before.descriptors + 2) and (
+            await self.meter("firstword_running") == 0 and await self.meter("firstword_kv_used_ratio") == 0
+        )
+
+
+@contextlib.asynccontextmanager
+async def served(*, script_tokens: list[list[object]] | None = None, **environ: str) -> AsyncIterator[Served]:
+    """Start a server with the scripted engine on a free port; ended when the block is left."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "script.json"
+        script.write_text(json.dumps(script_tokens or _SCRIPT))
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "app", "serve", "--engine", "scripted", "--script", str(script),
+            "--port", "0",
+            env=os.environ | environ, stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+        )  # fmt: skip
+        try:
+            assert process.stdout is not None
+            async with asyncio.timeout(60):
+                url = (await process.stdout.readline()).decode().split()[-1]
+                await process.stdout.readline()
+            yield Served(url, int(url.rsplit(":", 1)[1]), psutil.Process(process.pid))
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGTERM)
+            try:
+                async with asyncio.timeout(20):
+                    await process.wait()
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+
+
+async def within(seconds: float, holds: Callable[[], object]) -> bool:
+    """Whether ``holds`` becomes true in time."""
+    try:
+        async with asyncio.timeout(seconds):
+            while not holds():  # noqa: ASYNC110 - another process, which can set no event
+                await asyncio.sleep(0.1)
+    except TimeoutError:
+        return False
+    return True

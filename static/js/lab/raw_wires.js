@@ -1,0 +1,101 @@
+/**
+ * The wires of the protocols experiment, each reading the same reply: how it is asked for, and what
+ * stands around its bytes. A wire that breaks is a result and no failure.
+ */
+
+import { httpAddress, socketAddress } from "../stream/address.js";
+import { refusalOf } from "../stream/one_request.js";
+import { POLL_EVERY_MS } from "../stream/polling_wire.js";
+import { HEARING, chunkAround, frameHead, headBytes } from "./raw_wire.js";
+
+/**
+ * @typedef {import("./raw_wire.js").RawWire} RawWire
+ * @typedef {{ page: string, reply: string, poller: string, signal: AbortSignal }} Asked
+ * @typedef {(wire: RawWire, asked: Asked) => Promise<void>} Reading
+ */
+
+/** @type {Record<string, Reading>} */
+export const WIRES = {
+  socket: readSocket,
+  sse: (wire, asked) => readBody(wire, asked, "text/event-stream"),
+  ndjson: (wire, asked) => readBody(wire, asked, "application/x-ndjson"),
+  plain: (wire, asked) => readBody(wire, asked, "text/plain"),
+  polling: readPolls,
+  whole: readWhole,
+};
+
+/** @type {Reading} */
+function readSocket(wire, { page, reply, signal }) {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(socketAddress(page));
+    const over = () => {
+      if (wire.end.kind === "waiting") wire.end = { kind: "broken", message: "" };
+      resolve();
+    };
+    signal.addEventListener("abort", () => socket.close(), { once: true });
+    socket.onopen = () => socket.send(JSON.stringify({ type: "attach", reply, after: 0, pace: "token", acks: false }));
+    socket.onmessage = ({ data }) => {
+      const bytes = new TextEncoder().encode(data);
+      wire.keep(bytes);
+      wire.frameBytes += frameHead(bytes.length);
+      wire.hear(data);
+      if (wire.end.kind !== "waiting") socket.close();
+    };
+    socket.onclose = over;
+  });
+}
+
+/** @param {RawWire} wire @param {Asked} asked @param {string} accept */
+async function readBody(wire, asked, accept) {
+  const hear = HEARING[accept]?.(wire);
+  const decoder = new TextDecoder();
+  try {
+    const response = await fetch(address(asked), { headers: { accept }, signal: asked.signal, cache: "no-store" });
+    if (!response.ok || !response.body) return void (wire.end = await said(response));
+    wire.frameBytes += headBytes(response);
+    const reader = response.body.getReader();
+    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+      if (!value) continue;
+      wire.keep(value);
+      wire.frameBytes += chunkAround(value.length);
+      hear?.(decoder.decode(value, { stream: true }));
+    }
+    if (wire.end.kind === "waiting") wire.end = { kind: "silent", message: "" };
+  } catch (error) {
+    if (wire.end.kind === "waiting") wire.end = { kind: "broken", message: error instanceof Error ? error.message : "" };
+  }
+}
+
+/** @type {Reading} */
+async function readPolls(wire, asked) {
+  const poller = asked.poller ? `&poller=${encodeURIComponent(asked.poller)}` : "";
+  while (wire.end.kind === "waiting" && !asked.signal.aborted) {
+    const response = await fetch(`${address(asked)}/poll?after=${wire.seq}${poller}`, { signal: asked.signal, cache: "no-store" });
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    wire.keep(bytes);
+    wire.frameBytes += headBytes(response);
+    const { events, message } = JSON.parse(new TextDecoder().decode(bytes));
+    if (!response.ok) return void (wire.end = { kind: "error", message: String(message) });
+    for (const event of events) wire.hear(JSON.stringify(event));
+    if (wire.end.kind === "waiting") await new Promise((resume) => setTimeout(resume, POLL_EVERY_MS));
+  }
+}
+
+/** @type {Reading} */
+async function readWhole(wire, asked) {
+  const response = await fetch(address(asked), { headers: { accept: "application/json" }, signal: asked.signal, cache: "no-store" });
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  wire.keep(bytes);
+  wire.frameBytes += headBytes(response);
+  const { text, finish_reason, error, message } = JSON.parse(new TextDecoder().decode(bytes));
+  if (response.ok) wire.say(text);
+  wire.end = response.ok ? { kind: "done", message: finish_reason } : { kind: "error", message: `HTTP ${response.status}: ${error?.message ?? message}` };
+}
+
+/** @param {Asked} asked */
+const address = ({ page, reply }) => httpAddress(page, `api/replies/${encodeURIComponent(reply)}`);
+
+/** @param {Response} response @returns {Promise<import("./raw_wire.js").End>} */
+async function said(response) {
+  return { kind: "error", message: `HTTP ${response.status}: ${(await refusalOf(response)).message}` };
+}

@@ -1,0 +1,33 @@
+/**
+ * The engine's own account of its steps (GET /api/lab/steps), as they come.
+ *
+ * @typedef {{ type: "limits", high_tokens: number, low_tokens: number, stall_s: number, block_tokens: number }} Limits
+ * @typedef {{ type: "step", t: number, ms: number, steps: number, rows: [number, string, number][],
+ *   kv_used: number, kv_total: number, waiting: number, paused: number }} Step
+ */
+
+import { httpAddress } from "../stream/address.js";
+import { LineParser } from "../stream/ndjson_parser.js";
+import { readText } from "../stream/one_request.js";
+
+/**
+ * Listen until the signal; resolves with the limits once the server listens to its engine.
+ * @param {string} page the page's own address
+ * @param {(step: Step) => void} hear
+ * @param {AbortSignal} signal
+ * @returns {Promise<Limits>}
+ */
+export async function watchSteps(page, hear, signal) {
+  const response = await fetch(httpAddress(page, "api/lab/steps"), { signal, cache: "no-store" });
+  if (!response.ok) throw new Error((await response.json()).error?.message ?? `HTTP ${response.status}`);
+  return new Promise((resolve, reject) => {
+    const lines = new LineParser();
+    readText(response, (text) => {
+      for (const line of lines.push(text)) {
+        const said = JSON.parse(line);
+        if (said.type === "limits") resolve(said);
+        else if (said.type === "step") hear(said);
+      }
+    }).then(() => reject(new Error("the steps ended")), reject);
+  });
+}

@@ -1,0 +1,22 @@
+/** Words of the obvious streamers and their bugs. @type {import("../../words.js").Table} */
+export default {
+  how: "Five small programs that look right. Read the first, say what will break, read the check that finds it, and only then open the repair. Each check fails on its broken program and passes on the mended one; our own tests see to that. Run them: pytest tests/lab/test_obvious.py",
+  broken: "The obvious version",
+  check: "The check that it fails",
+  mended: "Show the repair",
+  utf8Title: "Half a character",
+  utf8Predict: "Works in every test in English. What happens in Hindi?",
+  utf8Why: "A letter may take four bytes, and the network cuts where it likes. Decoding each piece by itself turns both halves into replacement signs. An incremental decoder keeps the first half until the second one comes.",
+  packetsTitle: "A packet is no event",
+  packetsPredict: "On your own machine each event comes in a piece of its own. And elsewhere?",
+  packetsWhy: "TCP carries bytes and keeps no borders between messages. Two events may come in one piece, and one event in two. What stands behind the last blank line has to wait for the rest.",
+  hiddenTitle: "The test that hides the buffer",
+  hiddenPredict: "There is a test, and it is green. How does the first word get to the reader?",
+  hiddenWhy: "In-process clients hand a test the whole body at the end, so a server that streams and one that collects look the same to it. Only a real socket and a clock tell them apart: test a stream through what it will pass through.",
+  bodyTitle: "Reading the whole body",
+  bodyPredict: "The server streams. Does the page?",
+  bodyWhy: "Most ways to read an answer wait for all of it: join, read(), json(), text(). A stream has to be read piece by piece to its very end, on both sides.",
+  cancelTitle: "Nobody told the model",
+  cancelPredict: "The reader closes the page after the first word. What does the model do?",
+  cancelWhy: "A task that was started lives until it ends or is cancelled, whoever has gone. So the one who waits for it has to cancel it in its own finally; and the queue between them needs a limit, or a slow reader lets it grow.",
+};

@@ -1,0 +1,26 @@
+/** Words of the chat page's first look, in Hindi. @type {import("../../words.js").Table} */
+export default {
+  newChat: "नई चैट",
+  conversations: "बातचीत की सूची",
+  close: "बंद कीजिए",
+  welcomeLead:
+    "भाषा-मॉडल अपना जवाब एक के बाद एक टोकन से बनाता है। उससे कुछ पूछिए, नीचे का स्विच बदलिए और फिर वही पूछिए: काम वही है, पर इंतज़ार वही नहीं।",
+  legendTitle: "पट्टी कैसे पढ़ें",
+  legendWaiting: "धारियाँ: अभी पढ़ने को कुछ नहीं",
+  legendTick: "खड़ी लकीर: पाठ आया; जितने ज़्यादा शब्द, उतनी ऊँची",
+  legendEnd: "मोटी लकीर: आख़िरी शब्द",
+  legendReading: "नीचे की रेखा: साथ-साथ पढ़ना, 238 शब्द प्रति मिनट",
+  starters: "शुरू करने के लिए कुछ",
+  starter1: "आकाश नीला क्यों होता है? सरल शब्दों में समझाइए।",
+  starter2: "मुझे एक प्रकाश-स्तंभ की लंबी कहानी सुनाइए।",
+  starter3: "बारिश के दिन के लिए दस सुझाव दीजिए, सूची में।",
+  starter4: "Python में एक फ़ंक्शन लिखिए जो अभाज्य संख्याएँ खोजे।",
+  starter5: "चाय, कॉफ़ी और पानी की तुलना तालिका में कीजिए।",
+  starter6: "Why is the sky blue? Explain it simply.",
+  conversation: "बातचीत",
+  prompt: "आपका संदेश",
+  promptHint: "कुछ पूछिए",
+  keys: "Enter से भेजिए · Shift + Enter: नई पंक्ति · T से तरीक़ा बदलिए · Esc से रोकिए",
+  settings: "सेटिंग",
+  newBelow: "नीचे नई पंक्तियाँ",
+};
