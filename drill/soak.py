@@ -24,7 +24,7 @@ _MOST_MIB_PER_MINUTE = 1.0
 
 async def soak(scale: Scale) -> Finding:
     """Clients of every kind, some of whom leave in the middle."""
-    minutes = scale.lasting(1.0, 5.0)
+    minutes = scale.lasting(1.0, 3.0)
     # Few replies kept, and not for long, so that the plateau is reached within the slice.
     async with served(
         FIRSTWORD_MAX_REPLIES="100", FIRSTWORD_RESUME_S="5", FIRSTWORD_MAX_WAITING="100"

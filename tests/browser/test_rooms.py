@@ -199,9 +199,11 @@ async def test_students_do_no_teachers_action_and_the_teachers_hand_is_felt(brow
         await teacher.get_by_label("Let them predict first").uncheck()
         await teacher.keyboard.press("PageDown")
         await expect(first.locator("[data-part=message-title]")).to_contain_text("It begins")
+        await expect(teacher.locator("body")).to_have_attribute("data-phase", "predict")
         # The wall's window hands the clicker on.
         await wall.keyboard.press("PageDown")
         await expect(first.locator("[data-part=message-title]")).to_have_text("Watch the wall")
+        await expect(teacher.locator("body")).to_have_attribute("data-phase", "watch")
         await room.go_on("vote")
         for phone in (first, second):
             await choose(phone, "1")

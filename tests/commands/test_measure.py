@@ -85,7 +85,7 @@ def test_a_reply_that_fails_is_exit_code_1(server: Callable[..., Running]) -> No
 
 def test_a_server_that_refuses_the_socket_has_answered(url: str) -> None:
     nowhere = url.replace("http", "ws") + "/nowhere"
-    result = run(nowhere, "-n", "1", "--warm-up", "0", "--dialect", "websocket")
+    result = run(nowhere, "-n", "1", "--warm-up", "0", "--dialect", "websocket", "--json")
     assert result.exit_code == 1 and "instead of a WebSocket" in result.stderr
 
 

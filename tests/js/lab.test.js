@@ -62,7 +62,8 @@ test("the waste of a run is the mean of its looks", () => {
 test("what comes together is one arrival, and an end without text is none", () => {
   const way = new Way();
   const delta = (/** @type {number} */ seq, /** @type {string} */ text) => JSON.stringify({ type: "delta", reply: "r", seq, text, tokens: 1, t: 0 });
-  way.take([delta(1, "one"), delta(2, " two")], 40);
+  way.take([delta(1, "one")], 40);
+  way.take([delta(2, " two")], 45);
   way.take([JSON.stringify({ type: "done", reply: "r", seq: 2, finish_reason: "stop" })], 50);
   assert.deepEqual(way.arrivals, [{ at_ms: 40, words: 2, tokens: 2 }]);
   assert.deepEqual([way.ended, way.last_ms, way.text], [true, 50, "one two"]);

@@ -50,7 +50,9 @@ def test_by_iteration_everybody_goes_in_at_once() -> None:
 @given(st.sampled_from(BATCHINGS), st.integers(2, 5), st.lists(st.booleans(), max_size=60))
 def test_everybody_gets_in_once_and_in_order(batching: Batching, group: int, moves: list[bool]) -> None:
     gate = Gate(batching, group)
-    come, let_in, inside = 0, [], []
+    come = 0
+    let_in: list[int] = []
+    inside: list[int] = []
     for arrives in moves + [False] * 60:
         if arrives:
             come += 1

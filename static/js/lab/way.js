@@ -1,7 +1,7 @@
 /**
  * One way from the server to this page: the reply's NDJSON, and for each piece that the browser handed
- * over, when it came and what was in it. Pieces are what the network made of the events: several events
- * that come together are one arrival.
+ * over, when it came and what was in it. Pieces are what the network made of the events: what comes
+ * together, or within one frame of the screen, is one arrival.
  *
  * @typedef {import("../measure/numbers.js").Arrival} Arrival
  */
@@ -11,6 +11,9 @@ import { httpAddress } from "../stream/address.js";
 import { readFrame } from "../stream/frames.js";
 import { LineParser } from "../stream/ndjson_parser.js";
 import { readText, refusalOf } from "../stream/one_request.js";
+
+/** One frame of a screen: what comes within it nobody sees apart. */
+const SAME_MOMENT_MS = 16;
 
 export class Way {
   /** @type {Arrival[]} */
@@ -49,6 +52,11 @@ export class Way {
         this.last_ms = at_ms;
       }
     }
-    if (tokens > 0) this.arrivals.push({ at_ms, words, tokens });
+    if (tokens === 0) return;
+    const last = this.arrivals.at(-1);
+    if (last && at_ms - last.at_ms < SAME_MOMENT_MS) {
+      last.words += words;
+      last.tokens += tokens;
+    } else this.arrivals.push({ at_ms, words, tokens });
   }
 }
