@@ -17,7 +17,7 @@ from app.client.dialects.firstword import NDJSON
 from app.client.dialects.plain import PLAIN
 from app.client.exchange import Exchange
 from app.client.http_answer import Request
-from app.client.target import Target, WrongUrl
+from app.client.target import NoAnswer, Target, WrongUrl
 
 _PATIENCE = Patience(connect_s=10.0, silence_s=10.0, total_s=15.0)
 _PROBE = "/api/probe"
@@ -26,7 +26,8 @@ _PROBE = "/api/probe"
 async def settled(target: Target, question: Question) -> tuple[Target, Question]:
     """The target with its dialect and the question with its model's name.
 
-    Raises WrongUrl when the server speaks nothing that we know, CannotConnect.
+    Raises WrongUrl when the server speaks nothing that we know, NoAnswer when it does not even speak
+    HTTP, CannotConnect.
     """
     if target.dialect is None:
         target = await _detected(target, question)
@@ -67,6 +68,8 @@ async def _detected(target: Target, question: Question) -> Target:
         return target.speaking(PLAIN)
     if target.path:
         return replace(target, dialect=PLAIN)
+    if models.head is None:
+        raise NoAnswer(f"{target.url} was reached, but it does not answer in HTTP: {models.error}")
     raise WrongUrl(
         f"{target.url} answers, but none of the endpoints that we know: "
         "give the endpoint's whole URL, or name its --dialect"

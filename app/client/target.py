@@ -21,6 +21,10 @@ class WrongUrl(ValueError):
     """Not a URL that can be asked; the message is one line for a person."""
 
 
+class NoAnswer(ValueError):
+    """Somebody is there, and broke off before anything that could be understood; one line."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """``path`` is the endpoint's, query included; with no dialect yet it is the base's."""

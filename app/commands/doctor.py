@@ -22,10 +22,17 @@ from app.client.doctor.diagnosis import diagnose
 from app.client.doctor.examination import examine
 from app.client.doctor.observations import Observations
 from app.client.exchange import CannotConnect
-from app.client.target import Target, WrongUrl, read_target
+from app.client.target import NoAnswer, Target, WrongUrl, read_target
 from app.commands.doctor_text import show
 from app.commands.exits import CANNOT_CONNECT, FAILED, USAGE, CommandError, one_line_errors
-from app.commands.server_options import DialectOption, KeyEnvOption, ModelOption, UrlArgument, key_of
+from app.commands.server_options import (
+    DialectOption,
+    KeyEnvOption,
+    ModelOption,
+    UrlArgument,
+    key_of,
+    prompt_of,
+)
 
 #: Several scripts, so that characters cut in two show; long enough for a buffer of 4 KiB to fill twice.
 _PROMPT = (
@@ -53,13 +60,15 @@ def doctor(
     Exit codes: 0 no findings, 1 findings, 2 wrong usage, 3 cannot connect.
     """
     with one_line_errors():
-        question = Question(prompt, max_tokens, model, key=key_of(key_env))
+        question = Question(prompt_of(prompt), max_tokens, model, key=key_of(key_env))
         try:
             target, seen = asyncio.run(
                 _examined(read_target(url, dialect), question, Patience(silence_s=patience_s), quiet=as_json)
             )
         except WrongUrl as error:
             raise CommandError(str(error), USAGE) from None
+        except NoAnswer as error:
+            raise CommandError(str(error), FAILED) from None
         except CannotConnect as error:
             raise CommandError(str(error), CANNOT_CONNECT) from None
         head = seen.streamed.head

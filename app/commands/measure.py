@@ -30,10 +30,18 @@ from app.client.exchange import CannotConnect, Exchange
 from app.client.load import Load, in_turns, run
 from app.client.measurement import Measurement, measured
 from app.client.report import Setting, render
-from app.client.target import Target, WrongUrl, read_target
+from app.client.target import NoAnswer, Target, WrongUrl, read_target
 from app.commands.exits import CANNOT_CONNECT, FAILED, USAGE, CommandError, one_line_errors
 from app.commands.measure_text import show
-from app.commands.server_options import DialectOption, KeyEnvOption, ModelOption, UrlArgument, key_of
+from app.commands.server_options import (
+    DialectOption,
+    KeyEnvOption,
+    ModelOption,
+    UrlArgument,
+    file_to_write,
+    key_of,
+    prompt_of,
+)
 
 _PROMPT = "Why is the sky blue? Answer in one paragraph."
 
@@ -81,7 +89,9 @@ def measure(
     Exit codes: 0 well, 1 a reply failed, 2 wrong usage, 3 cannot connect.
     """
     with one_line_errors():
-        question = Question(prompt, max_tokens, model, temperature, seed, key_of(key_env))
+        question = Question(prompt_of(prompt), max_tokens, model, temperature, seed, key_of(key_env))
+        if html is not None:
+            file_to_write(html)
         if rate is not None and concurrency == 1:
             # An open loop with one at a time would be a closed one.
             concurrency = 256
@@ -92,6 +102,8 @@ def measure(
             )
         except WrongUrl as error:
             raise CommandError(str(error), USAGE) from None
+        except NoAnswer as error:
+            raise CommandError(str(error), FAILED) from None
         except CannotConnect as error:
             raise CommandError(str(error), CANNOT_CONNECT) from None
         setting = _setting(target, question, plan)

@@ -19,7 +19,7 @@ import msgspec
 import typer
 
 from app.commands.exits import CANNOT_CONNECT, USAGE, CommandError, one_line_errors
-from app.commands.server_options import key_of
+from app.commands.server_options import file_to_write, key_of, prompt_of
 from app.commands.terminal import printable, spell_ms
 from app.errors import FirstwordError
 from app.events import AnyEvent, Delta, Error
@@ -52,10 +52,8 @@ def record(
     with one_line_errors():
         key = key_of(key_env or None)
         headers = {"authorization": f"Bearer {key}"} if key else {}
-        if out.is_dir():
-            raise CommandError(f"{out} is a folder; name the file to be written in it")
-        if not out.absolute().parent.is_dir():
-            raise CommandError(f"{out.parent} is no folder that a file could be put into")
+        file_to_write(out)
+        prompt = prompt_of(prompt)
         about, events = _ask(url, headers, prompt, settings, _silent if as_json else _say)
         try:
             recording = make_recording(

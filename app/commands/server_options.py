@@ -6,6 +6,7 @@ It refuses to know what is asked.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -35,3 +36,19 @@ def key_of(name: str | None) -> str:
     if not key.isascii() or not key.isprintable():
         raise CommandError(f"--key-env {name}: its value cannot be a header", USAGE)
     return key
+
+
+def prompt_of(text: str) -> str:
+    """The prompt as it can be sent. Raises CommandError for bytes that are no UTF-8."""
+    if not text.isprintable() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise CommandError("--prompt: it is not valid UTF-8", USAGE)
+    return text
+
+
+def file_to_write(path: Path) -> Path:
+    """A place where a file can be put, known before anybody is asked. Raises CommandError."""
+    if path.is_dir():
+        raise CommandError(f"{path} is a folder; name the file to be written in it")
+    if not path.absolute().parent.is_dir():
+        raise CommandError(f"{path.parent} is no folder that a file could be put into")
+    return path

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -123,3 +125,34 @@ def test_help_documents_the_exit_codes() -> None:
     for command in ("measure", "doctor", "models"):
         result = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"})
         assert "Exit codes: 0" in " ".join(result.output.split())
+
+
+def test_a_server_that_speaks_no_http_was_reached_but_did_not_answer() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def hang_up() -> None:
+            while True:
+                try:
+                    listener.accept()[0].close()
+                except OSError:
+                    return
+
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        result = run(f"http://127.0.0.1:{listener.getsockname()[1]}", "-n", "1")
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join(10)
+    assert result.exit_code == 1, result.output
+    assert "does not answer in HTTP" in " ".join(result.output.split())
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+    result = run("http://127.0.0.1:9", "--html", str(tmp_path / "no" / "x.html"))
+    assert result.exit_code == 1
+    assert "is no folder" in " ".join(result.output.split())
+
+
+def test_a_prompt_that_is_no_utf8_is_wrong_usage() -> None:
+    result = run("http://127.0.0.1:9", "--prompt", "\udcff")
+    assert result.exit_code == 2
+    assert "UTF-8" in result.output
