@@ -10,7 +10,9 @@ import pytest
 from drill.cases import CASES
 
 ROOT = Path(__file__).parents[2]
-ROWS = re.findall(r"^\| ([FE]\d+) \| (.*) \|$", (ROOT / "docs" / "reliability.md").read_text(), re.M)
+#: The table of cases; the drill's own results come after it.
+MAP = (ROOT / "docs" / "reliability.md").read_text().partition("## The last drill")[0]
+ROWS = re.findall(r"^\| ([FE]\d+) \| (.*) \|$", MAP, re.M)
 #: What a row may say of where its case is proved.
 STATES = ("CI", "drill", "by hand", "part in CI")
 
