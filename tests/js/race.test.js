@@ -14,7 +14,7 @@ import { endOfRace, newRace, runRace } from "../../static/js/race/race.js";
 import { recordingOf, tokenEvents } from "../../static/js/race/recording.js";
 import { BadFile, readRecording } from "../../static/js/race/recording_file.js";
 import { sha256 } from "../../static/js/race/sha256.js";
-import { HELD_MS, Smoother } from "../../static/js/race/smoothing.js";
+import { EvenPace, HELD_MS } from "../../static/js/measure/even_pace.js";
 import { axisOf, stripsShape } from "../../static/js/race/strips_shape.js";
 import { ratioOf, verdictOn } from "../../static/js/race/verdict.js";
 import { SseParser } from "../../static/js/stream/sse_parser.js";
@@ -192,12 +192,12 @@ test("smoothing never shows before arrival, keeps the order, and adds no more th
   let seed = 7;
   const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;
   for (let run = 0; run < 50; run += 1) {
-    const smoother = new Smoother();
+    const smoother = new EvenPace();
     let at = 0;
     let before = 0;
     for (let i = 0; i < 100; i += 1) {
       at += random() < 0.3 ? 0 : random() * 300;
-      const shown = smoother.next(at);
+      const shown = smoother.due(at);
       assert.ok(shown >= at && shown >= before && shown <= at + 2 * HELD_MS);
       if (i === 0) assert.equal(shown, at + HELD_MS);
       before = shown;

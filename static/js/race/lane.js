@@ -22,20 +22,20 @@
  * @property {boolean} hidden the tab was hidden meanwhile
  * @property {boolean} late it was looked at in slow motion, so no paint could be clocked
  * @property {boolean} stopped somebody stopped it, and its wire cannot tell so itself
- * @property {Smoother | null} smoother
+ * @property {EvenPace | null} smoother
  *
  * @typedef {{ arrivals: number, first: boolean, ended: boolean, clock_ms: number }} Seen
  */
 
 import { countWords } from "../measure/words_read.js";
-import { Smoother } from "./smoothing.js";
+import { EvenPace } from "../measure/even_pace.js";
 
 /** @param {import("./lane_settings.js").LaneSettings} settings @returns {Lane} */
 export function newLane(settings) {
   return {
     settings, reply: null, model: null, arrivals: [], events: [], firstOut_ms: null, firstPaint_ms: null, lastPaint_ms: null, ended_ms: null,
     done: null, error: null, hidden: false, late: false, stopped: false,
-    smoother: settings.delivery === "smoothed" ? new Smoother() : null,
+    smoother: settings.delivery === "smoothed" ? new EvenPace() : null,
   };
 }
 
@@ -133,7 +133,7 @@ export function textOf(lane, count = lane.arrivals.length) {
 /** Text has come, now or in a recording. @param {Lane} lane @param {Omit<Arrival, "shown_ms">} arrival */
 export function addArrival(lane, arrival) {
   const { at_ms } = arrival;
-  const shown_ms = lane.smoother ? lane.smoother.next(at_ms) : at_ms;
+  const shown_ms = lane.smoother ? lane.smoother.due(at_ms) : at_ms;
   lane.arrivals.push({ ...arrival, shown_ms });
 }
 

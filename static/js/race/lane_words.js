@@ -8,7 +8,7 @@
 import { POLL_EVERY_MS } from "../stream/polling_wire.js";
 import { say } from "../words.js";
 import { LINKS } from "./lane_settings.js";
-import { HELD_MS } from "./smoothing.js";
+import { HELD_MS } from "../measure/even_pace.js";
 
 /** @param {{ settings: LaneSettings }} lane @returns {string} such as "Streamed", with what is unusual about it */
 export function nameOf({ settings: { delivery, wire, link } }) {
