@@ -17,8 +17,9 @@ TORCH := $(shell grep -o 'torch==[0-9.]*' pyproject.toml | head -n 1)
 run: .venv/run.stamp node_modules/.stamp
 	$(BIN)/firstword serve $(if $(HOST),--host "$(HOST)") --port "$(PORT)" $(ARGS)
 
+# Two workers: most tests wait for sockets, browsers and clocks rather than compute.
 test: setup chromium check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 	@command -v npm >/dev/null && npm --silent test
 
 setup: .venv/test.stamp node_modules/.stamp
