@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.routing import BaseRoute
 
 from app.engine.script import DEFAULT_SCRIPT, load_script
 from app.engine.scripted import ScriptedEngine
@@ -59,20 +60,7 @@ def create_app(settings: Settings, engine: Engine) -> Starlette:
             await engine.stop()
 
     app = Starlette(
-        routes=[
-            *websocket.routes(replies, settings),
-            *http.routes(replies, settings),
-            *probe.routes(settings),
-            *recordings.routes(),
-            *lab.routes(replies, settings),
-            *rooms.routes(classroom, settings),
-            *openai.routes(replies, settings),
-            *anthropic.routes(replies, settings),
-            *health.routes(engine, lambda: replies.draining),
-            *about.routes(engine),
-            *meters.routes(gauges),
-            *page_routes(),
-        ],
+        routes=_routes(settings, engine, replies, classroom, gauges),
         middleware=[Middleware(Guard, rules=Rules.of(settings))],
         exception_handlers={
             FirstwordError: refusal.on_error,
@@ -98,6 +86,25 @@ def make_engine(settings: Settings) -> Engine:
 
 
 # Private
+
+
+def _routes(
+    settings: Settings, engine: Engine, replies: Replies, classroom: Rooms, gauges: meters.Meters
+) -> list[BaseRoute]:
+    return [
+        *websocket.routes(replies, settings),
+        *http.routes(replies, settings),
+        *probe.routes(settings),
+        *recordings.routes(),
+        *lab.routes(replies, settings),
+        *rooms.routes(classroom, settings),
+        *openai.routes(replies, settings),
+        *anthropic.routes(replies, settings),
+        *health.routes(engine, lambda: replies.draining),
+        *about.routes(engine),
+        *meters.routes(gauges),
+        *page_routes(),
+    ]
 
 
 def _log_line(line: str) -> None:
