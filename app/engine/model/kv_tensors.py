@@ -15,6 +15,7 @@ from __future__ import annotations
 import mmap
 import sys
 
+import numpy as np
 import torch
 
 from app.errors import StartupError
@@ -49,6 +50,10 @@ class KVTensors:
     def layer(self, index: int) -> torch.Tensor:
         """[2, slots, heads, context, head_dim]; keys first."""
         return self._layers[index]
+
+    def array(self) -> np.ndarray:
+        """All layers' float32 memory on a CPU, [layers, 2, slots, heads, context, head_dim]."""
+        return self._all.numpy()
 
     def copy(self, src: int, dst: int, num_tokens: int) -> None:
         """Copy the first ``num_tokens`` positions of slot ``src`` to slot ``dst``."""

@@ -7,7 +7,7 @@ same operators on every start. The torch operators with private names are tried 
 and must agree with the plain product; otherwise the plain product is used.
 
 Every product takes and gives the compute dtype, and both parts of a Split have the same weights
-(to float16's 11 bits). What is exactly equal for a row whatever its neighbours is Int4's result.
+(to bf16's 8 bits). What is exactly equal for a row whatever its neighbours is Int4's result.
 """
 
 from __future__ import annotations
@@ -39,34 +39,15 @@ class Plain:
 
 
 class Prepacked:
-    """oneDNN's product with the weight reordered once instead of at each call.
-
-    ``weight``'s dtype is what is multiplied in; on a CPU without bf16 instructions that is
-    float32, and x is widened first and the result rounded after, as the 4-bit operator does.
-    """
+    """oneDNN's bf16 product with the weight reordered once instead of at each call."""
 
     def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
         self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.contiguous(), 64)
-        self._bias, self._dtype = bias, weight.dtype
+        self._bias = bias
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        wide = x.to(self._dtype)
-        y: torch.Tensor = torch.ops.mkldnn._linear_pointwise(wide, self._weight, self._bias, "none", [], "")
-        return y.to(x.dtype)
-
-
-class Half:
-    """FBGEMM's product: float16 weight, float32 arithmetic, any x86 CPU since AVX2.
-
-    Half the bytes of a float32 weight to read, and those decide at up to some 30 rows.
-    """
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> None:
-        self._packed = torch.ops.quantized.linear_prepack_fp16(weight, bias)
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        y: torch.Tensor = torch.ops.quantized.linear_dynamic_fp16(x.float(), self._packed)
-        return y.to(x.dtype)
+        y: torch.Tensor = torch.ops.mkldnn._linear_pointwise(x, self._weight, self._bias, "none", [], "")
+        return y
 
 
 class Int4:
@@ -118,16 +99,9 @@ def linear(weight: Weight, bias: torch.Tensor | None, numerics: Numerics) -> Lin
 
 
 def head(weight: Weight, numerics: Numerics) -> Linear:
-    """The output head: float16 where its product is the fastest, else 8 bits a weight for few rows.
-
-    Never 4 bits, which make visibly worse text.
-    """
+    """The output head: 8 bits a weight for few rows; never 4, which make visibly worse text."""
     if not numerics.packed:
         return linear(weight, None, numerics)
-    if not numerics.fast_bf16:
-        dense = weight.dense(torch.float32)
-        if (half := _agreeing(lambda: Half(dense), dense, None)) is not None:
-            return half
     codes, scale = per_row(weight.dense(torch.float32))
     seen = codes.float().mul_(scale.float()[:, None])
     return _split(lambda: Int8(codes, scale), _many(seen, None, numerics), seen, None, numerics.int8_rows)
@@ -142,7 +116,7 @@ def per_row(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 def embedding(weight: Weight, numerics: Numerics) -> Callable[[torch.Tensor], torch.Tensor]:
     """ids [rows] -> float32 [rows, hidden] for a table kept in 8-bit groups, else a dense one."""
-    if isinstance(weight, EightBit) and numerics.packed:
+    if isinstance(weight, EightBit) and (numerics.packed or numerics.compiled):
         codes, scale = weight.codes, weight.scale.float()
 
         def look_up(ids: torch.Tensor) -> torch.Tensor:
@@ -162,25 +136,8 @@ def _to(bias: torch.Tensor | None, dtype: torch.dtype, device: torch.device) -> 
 
 
 def _many(seen: torch.Tensor, bias: torch.Tensor | None, numerics: Numerics) -> Linear:
-    if not numerics.fast_bf16:
-        wide = _to(bias, torch.float32, numerics.device)
-        return (
-            _agreeing(lambda: Half(seen, wide), seen, bias)
-            or _agreeing(lambda: Prepacked(seen, wide), seen, bias)
-            or _Widened(seen, wide)
-        )
     weight, narrow = seen.bfloat16(), _to(bias, torch.bfloat16, numerics.device)
     return _agreeing(lambda: Prepacked(weight, narrow), seen, bias) or Plain(weight, narrow)
-
-
-class _Widened:
-    """The plain product in float32 for bf16 rows: what Prepacked does where oneDNN is missing."""
-
-    def __init__(self, weight: torch.Tensor, bias: torch.Tensor | None) -> None:
-        self._plain = Plain(weight, bias)
-
-    def __call__(self, x: torch.Tensor) -> torch.Tensor:
-        return self._plain(x.float()).to(x.dtype)
 
 
 def _split(

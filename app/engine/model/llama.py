@@ -15,12 +15,13 @@ import torch.nn.functional as F
 
 from app.engine.model import linear as products
 from app.engine.model.architecture import Architecture
-from app.engine.model.attention import Attention
+from app.engine.model.attention import Attention, StepAttention
+from app.engine.model.batch import Batch
+from app.engine.model.blocks import Block, read
 from app.engine.model.kv_tensors import KVTensors
 from app.engine.model.linear import Linear
 from app.engine.model.numerics import Numerics
-from app.engine.model.tensors import Tensors, Weight, rows, stacked
-from app.errors import StartupError
+from app.engine.model.tensors import Tensors
 
 Norm = Callable[[torch.Tensor], torch.Tensor]
 
@@ -52,9 +53,19 @@ class Llama:
         self._layers = []
         for index in range(arch.layers):
             progress(index / arch.layers)
-            self._layers.append(_layer(tensors, f"model.layers.{index}.", arch, numerics))
+            self._layers.append(_layer(read(tensors, index, arch), arch, numerics))
         self._norm = norm(tensors.get("model.norm.weight"), arch.norm_eps, numerics)
         self._turns = torch.tensor(arch.rotary, dtype=torch.float32, device=numerics.device)
+
+    def run(self, batch: Batch, cache: KVTensors) -> torch.Tensor:
+        """Write keys and values of the batch's rows; float32 logits of the wanted ones."""
+        device = self.numerics.device
+        attention = StepAttention(batch, self.arch.head_dim, self.numerics.kv, device)
+        ids, positions, wanted = (
+            torch.tensor(numbers, dtype=torch.long, device=device)
+            for numbers in (batch.token_ids, batch.positions, batch.wanted)
+        )
+        return self.forward(ids, positions, attention, cache, wanted, batch.num_apart)
 
     def forward(
         self,
@@ -134,59 +145,20 @@ def _apart(product: Linear, x: torch.Tensor, num_apart: int) -> torch.Tensor:
     return torch.cat((product(x[:num_apart]), product(x[num_apart:]))) if num_apart else product(x)
 
 
-def _layer(tensors: Tensors, prefix: str, arch: Architecture, numerics: Numerics) -> Layer:
-    pairs = _pairs(arch) if not arch.rotary_in_pairs else None
+def _layer(block: Block, arch: Architecture, numerics: Numerics) -> Layer:
+    def own(weight: torch.Tensor) -> Norm:
+        return norm(weight, arch.norm_eps, numerics)
 
-    def weight(name: str, index: torch.Tensor | None = None) -> Weight:
-        whole = tensors.weight(f"{prefix}{name}.weight")
-        return whole if index is None else rows(whole, index)
+    def of_a_head(weight: torch.Tensor | None) -> Norm | None:
+        return None if weight is None else norm(weight, arch.norm_eps, numerics, out=torch.float32)
 
-    def bias(name: str, index: torch.Tensor | None = None) -> torch.Tensor | None:
-        full = f"{prefix}{name}.bias"
-        if full not in tensors:
-            return None
-        return tensors.get(full) if index is None else tensors.get(full)[index]
-
-    def fused(names: tuple[str, ...], indices: tuple[torch.Tensor | None, ...]) -> Linear:
-        parts = [weight(name, index) for name, index in zip(names, indices, strict=True)]
-        biases = [bias(name, index) for name, index in zip(names, indices, strict=True)]
-        given = [each for each in biases if each is not None]
-        if given and len(given) < len(biases):
-            raise StartupError(f"the model's safetensors have a bias for only some of {', '.join(names)}")
-        return products.linear(stacked(parts), torch.cat(given) if given else None, numerics)
-
-    def head_norm(name: str) -> Norm | None:
-        if f"{prefix}{name}.weight" not in tensors:
-            return None
-        scale = tensors.get(f"{prefix}{name}.weight")
-        order = _halves_to_pairs(arch.head_dim) if pairs else slice(None)
-        return norm(scale[order], arch.norm_eps, numerics, out=torch.float32)
-
-    query_rows, key_rows = pairs or (None, None)
-    attention = ("self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj")
     return Layer(
-        before_attention=norm(tensors.get(f"{prefix}input_layernorm.weight"), arch.norm_eps, numerics),
-        query_key_value=fused(attention, (query_rows, key_rows, None)),
-        query_norm=head_norm("self_attn.q_norm"),
-        key_norm=head_norm("self_attn.k_norm"),
-        output=fused(("self_attn.o_proj",), (None,)),
-        before_mlp=norm(tensors.get(f"{prefix}post_attention_layernorm.weight"), arch.norm_eps, numerics),
-        gate_up=fused(("mlp.gate_proj", "mlp.up_proj"), (None, None)),
-        down=fused(("mlp.down_proj",), (None,)),
+        before_attention=own(block.before_attention),
+        query_key_value=products.linear(*block.query_key_value, numerics),
+        query_norm=of_a_head(block.query_norm),
+        key_norm=of_a_head(block.key_norm),
+        output=products.linear(*block.output, numerics),
+        before_mlp=own(block.before_mlp),
+        gate_up=products.linear(*block.gate_up, numerics),
+        down=products.linear(*block.down, numerics),
     )
-
-
-def _halves_to_pairs(head_dim: int) -> torch.Tensor:
-    """Where to take each row from so that the two halves of a head lie side by side in pairs."""
-    half = head_dim // 2
-    return torch.stack([torch.arange(half), torch.arange(half) + half], dim=1).flatten()
-
-
-def _pairs(arch: Architecture) -> tuple[torch.Tensor, torch.Tensor]:
-    """Row orders of the query and the key weight."""
-    one = _halves_to_pairs(arch.head_dim)
-
-    def every(count: int) -> torch.Tensor:
-        return (torch.arange(count)[:, None] * arch.head_dim + one).flatten()
-
-    return every(arch.heads), every(arch.kv_heads)

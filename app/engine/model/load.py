@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -19,12 +19,15 @@ from app.engine.model.architecture import Architecture, parse
 from app.engine.model.llama import Llama
 from app.engine.model.numerics import Numerics
 from app.engine.model.runner import Runner
-from app.engine.model.tensors import Tensors
+from app.engine.model.tensors import GROUP, Tensors
 from app.engine.runner_protocol import Chunk, ModelRunner
 from app.engine.tokenizer import Tokenizer
 from app.errors import StartupError
 from app.generation import ModelInfo
 from app.settings import Settings
+
+if TYPE_CHECKING:
+    from app.engine.model.compiled.model import CompiledLlama
 
 Progress = Callable[[str, float | None], None]
 
@@ -52,9 +55,23 @@ def load(settings: Settings, progress: Progress) -> tuple[ModelRunner, Tokenizer
         runner: ModelRunner = load_generic(folder, numerics, settings, tokenizer.eos_ids)
     else:
         runner = _llama(folder, arch, numerics, settings, tokenizer.eos_ids, progress)
-    progress("warming up", None)
+    progress("compiling and warming up" if numerics.compiled else "warming up", None)
     _warm_up(runner)
     return runner, tokenizer
+
+
+def form(arch: Architecture, numerics: Numerics, settings: Settings) -> type[Llama] | type[CompiledLlama]:
+    """The class of the forward pass. The compiler keeps its results where models are kept."""
+    inputs = (arch.hidden, arch.intermediate, arch.heads * arch.head_dim)
+    if not numerics.compiled or arch.head_dim % 8 or any(size % GROUP for size in inputs):
+        return Llama
+    # Only where it is used: the compiler takes a second to import.
+    from app.engine.model.compiled import keep_machine_code
+
+    keep_machine_code(settings.cache_dir / "compiled")
+    from app.engine.model.compiled.model import CompiledLlama
+
+    return CompiledLlama
 
 
 # Private
@@ -80,7 +97,9 @@ def _llama(
 ) -> Runner:
     with torch.inference_mode():
         tensors = Tensors(folder.path)
-        model = Llama(tensors, arch, numerics, lambda part: progress("loading the weights", part))
+        model = form(arch, numerics, settings)(
+            tensors, arch, numerics, lambda part: progress("loading the weights", part)
+        )
     context = min(arch.context_tokens, settings.context_tokens or arch.context_tokens)
     slots = _SLOTS_PER_SEQUENCE * settings.max_batch
     if numerics.device.type != "cpu":

@@ -7,6 +7,7 @@ plain, nothing rounded, used by the tests that demand equality. It refuses to kn
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import torch
 
@@ -19,8 +20,9 @@ _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torc
 class Numerics:
     """``compute``: what products take and give. ``residual``: the running sum between layers.
 
-    ``kv``: keys, values and attention. ``packed``: whether packed CPU operators may be used.
-    ``int4_rows`` and ``int8_rows``: up to how many rows those beat the product for many rows.
+    ``kv``: keys, values and attention. ``compiled``: the forward pass is our own machine code.
+    ``packed``: torch's packed bf16 operators; ``int4_rows`` and ``int8_rows``: up to how many rows
+    those beat the product for many rows.
     ``apart_rows``: up to how many single rows a step multiplies apart from prompts' pieces; with
     ``own_pass`` they take a forward pass of their own (batch.batches).
     """
@@ -29,8 +31,8 @@ class Numerics:
     compute: torch.dtype
     residual: torch.dtype
     kv: torch.dtype
+    compiled: bool = False
     packed: bool = False
-    fast_bf16: bool = False
     int4_rows: int = 0
     int8_rows: int = 0
     apart_rows: int = 0
@@ -38,8 +40,8 @@ class Numerics:
 
     @property
     def label(self) -> str:
-        """For people: what a status page says."""
-        return str(self.compute).removeprefix("torch.")
+        """For people: what a status page says products are computed in."""
+        return "int8" if self.compiled else str(self.compute).removeprefix("torch.")
 
 
 def choose(device: str, dtype: str) -> Numerics:
@@ -77,19 +79,16 @@ def _device(name: str) -> torch.device:
 
 
 def _cpu() -> Numerics:
-    """The packed operators, with the crossovers measured by bench/operators.py.
+    """By the processor's instructions.
 
-    With bf16 instructions (AVX-512 BF16, AMX) the product for many rows is bf16 and wins from 8
-    rows on. Without them it is float32 with float16 weights; the 4-bit operator wins up to 4 rows,
-    loses a little from there, and is kept up to 8 because its result for a row never depends on
-    the number of rows.
+    With those for bf16 (AVX-512 BF16, AMX) torch's packed operators wait for memory, not for arithmetic; up
+    to 6 rows the 4-bit one wins, above the bf16 one (bench/operators.py). Without them our own
+    code is several times faster than any of torch's (bench/RESULTS.md). Elsewhere: plain float32.
     """
     device, bf16, f32 = torch.device("cpu"), torch.bfloat16, torch.float32
-    if torch.backends.cpu.get_cpu_capability() not in ("AVX2", "AVX512"):
-        return Numerics(device, f32, residual=f32, kv=f32)
-    fast = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    if fast:
-        return Numerics(
-            device, bf16, f32, kv=bf16, packed=True, fast_bf16=True, int4_rows=6, int8_rows=2, apart_rows=6
-        )
-    return Numerics(device, bf16, f32, kv=f32, packed=True, int4_rows=8, int8_rows=8, apart_rows=8)
+    if torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512"):
+        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
+            return Numerics(device, bf16, f32, kv=bf16, packed=True, int4_rows=6, int8_rows=2, apart_rows=6)
+        if find_spec("numba") is not None:
+            return Numerics(device, f32, residual=f32, kv=f32, compiled=True)
+    return Numerics(device, f32, residual=f32, kv=f32)

@@ -1,29 +1,45 @@
 """Runs steps of a Llama-like model: slots and positions in, logits out.
 
-It joins the rows (batch), the memory (kv_tensors) and the forward pass (llama), and knows neither
+It joins the rows (batch), the memory (kv_tensors) and the forward pass (llama or compiled), and knows neither
 prompts nor sampling. One thread calls it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import torch
 
-from app.engine.model.attention import StepAttention
+from app.engine.model.architecture import Architecture
 from app.engine.model.batch import Batch, batches
 from app.engine.model.kv_tensors import KVTensors
 from app.engine.model.llama import Llama
+from app.engine.model.numerics import Numerics
 from app.engine.model.static_decode import StaticDecode
 from app.engine.runner_protocol import Chunk, DecodeRow
 from app.generation import ModelInfo
+
+
+class Model(Protocol):
+    """The forward pass in one of its forms."""
+
+    @property
+    def arch(self) -> Architecture: ...
+
+    @property
+    def numerics(self) -> Numerics: ...
+
+    def run(self, batch: Batch, cache: KVTensors) -> torch.Tensor:
+        """Write keys and values of the batch's rows; float32 logits of the wanted ones."""
+        ...
 
 
 class Runner:
     """One loaded model with its KV memory."""
 
     def __init__(
-        self, model: Llama, info: ModelInfo, num_slots: int, context_tokens: int, eos_ids: frozenset[int]
+        self, model: Model, info: ModelInfo, num_slots: int, context_tokens: int, eos_ids: frozenset[int]
     ) -> None:
         self.info, self.eos_ids = info, eos_ids
         self.num_slots, self.context_tokens = num_slots, context_tokens
@@ -41,7 +57,7 @@ class Runner:
             device=model.numerics.device,
         )
         self._static: StaticDecode | None = None
-        if on_cuda:
+        if on_cuda and isinstance(model, Llama):
             self._static = StaticDecode(model, self.kv, num_slots, context_tokens, graphs=True)
 
     @torch.inference_mode()
@@ -70,12 +86,6 @@ class Runner:
     # Private
 
     def _forward(self, batch: Batch) -> torch.Tensor:
-        numerics = self.model.numerics
         if self._static is not None and not batch.spans:
             return self._static(batch)
-        attention = StepAttention(batch, self.model.arch.head_dim, numerics.kv, numerics.device)
-        ids, positions, wanted = (
-            torch.tensor(numbers, dtype=torch.long, device=numerics.device)
-            for numbers in (batch.token_ids, batch.positions, batch.wanted)
-        )
-        return self.model.forward(ids, positions, attention, self.kv, wanted, batch.num_apart)
+        return self.model.run(batch, self.kv)

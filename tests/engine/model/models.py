@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from app.engine.model.architecture import parse
-from app.engine.model.attention import StepAttention
 from app.engine.model.batch import lay_out
-from app.engine.model.llama import Llama
-from app.engine.model.numerics import choose
+from app.engine.model.load import form
+from app.engine.model.numerics import Numerics, choose
 from app.engine.model.runner import Runner
 from app.engine.model.tensors import Tensors
 from app.engine.runner_protocol import Chunk
 from app.generation import ModelInfo
+from app.settings import Settings
 
 VOCABULARY = 97
 _SIZES = {
@@ -78,22 +79,22 @@ def reference(model: Any, token_ids: list[int]) -> torch.Tensor:
 
 def all_logits(runner: Runner, token_ids: list[int], width: int) -> torch.Tensor:
     """Our logits for every position, ``width`` rows a step: [tokens, vocab]."""
-    model, numerics, out = runner.model, runner.model.numerics, []
+    out = []
     with torch.inference_mode():
         for start in range(0, len(token_ids), width):
             batch = lay_out([Chunk(0, start, token_ids[start : start + width], False)], [])
-            attention = StepAttention(batch, model.arch.head_dim, numerics.kv, numerics.device)
-            ids, positions = torch.tensor(batch.token_ids), torch.tensor(batch.positions)
-            out.append(model.forward(ids, positions, attention, runner.kv, torch.arange(len(ids))))
+            everyone = dataclasses.replace(batch, wanted=list(range(len(batch.token_ids))))
+            out.append(runner.model.run(everyone, runner.kv))
     return torch.cat(out)
 
 
-def runner_of(folder: Path, slots: int = 6, dtype: str = "float32", device: str = "cpu") -> Runner:
+def runner_of(folder: Path, slots: int = 6, dtype: str | Numerics = "float32", device: str = "cpu") -> Runner:
     """Our hand-written runner over ``folder``."""
     import json
 
     arch = parse(json.loads((folder / "config.json").read_text()))
     assert arch is not None
-    model = Llama(Tensors(folder), arch, choose(device, dtype), lambda part: None)
+    numerics = choose(device, dtype) if isinstance(dtype, str) else dtype
+    model = form(arch, numerics, Settings())(Tensors(folder), arch, numerics, lambda part: None)
     context = min(arch.context_tokens, 256)
     return Runner(model, ModelInfo("small", context), slots, context, frozenset({2}))

@@ -1,0 +1,106 @@
+"""A Llama-like model in the compiled form: packs the weights at load, and runs one step of rows.
+
+Joins the kernels' arrays to the tensors of the rest of the engine. One thread calls it; a crew
+of threads computes. It refuses to know sequences and chunks: a row is a token, a slot and a position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from app.engine.model import linear as products
+from app.engine.model.architecture import Architecture
+from app.engine.model.batch import Batch
+from app.engine.model.blocks import Block, read
+from app.engine.model.compiled.crew import Crew
+from app.engine.model.compiled.kernels import LAST_PHASES, PHASES, Desk, Rows, Weights, step
+from app.engine.model.compiled.packing import Packed, packed
+from app.engine.model.kv_tensors import KVTensors
+from app.engine.model.numerics import Numerics
+from app.engine.model.tensors import GROUP, Tensors
+
+
+class CompiledLlama:
+    """The model's weights in 4 or 8 bits, and the crew that multiplies them."""
+
+    def __init__(
+        self, tensors: Tensors, arch: Architecture, numerics: Numerics, progress: Callable[[float], None]
+    ) -> None:
+        self.arch, self.numerics = arch, numerics
+        table = tensors.weight("model.embed_tokens.weight")
+        self._embed = products.embedding(table, numerics)
+        blocks = []
+        for index in range(arch.layers):
+            progress(index / arch.layers)
+            blocks.append(read(tensors, index, arch))
+        head = table if arch.tied else tensors.weight("lm_head.weight")
+        self._weights = _weights(blocks, tensors.get("model.norm.weight"), packed([head], [None]))
+        self._crew = Crew(torch.get_num_threads())
+        self._angles = np.array(arch.rotary, np.float64)
+        self._desk: Desk | None = None
+
+    def run(self, batch: Batch, cache: KVTensors) -> torch.Tensor:
+        """Write keys and values of the batch's rows; float32 logits of the wanted ones."""
+        memory = cache.array()
+        rows = self._rows(batch)
+        desk = self._desk_for(len(rows.x), memory.shape[4])
+        logits = np.empty((len(batch.wanted), self._weights.head.bias.shape[1]), np.float32)
+        weights, eps = self._weights, np.float32(self.arch.norm_eps)
+        num_phases = self.arch.layers * PHASES + LAST_PHASES
+        self._crew.run(lambda team: step(team, weights, eps, rows, desk, memory, logits), num_phases)
+        return torch.from_numpy(logits)[:, : self.arch.vocab]
+
+    # Private
+
+    def _rows(self, batch: Batch) -> Rows:
+        ids, positions = torch.tensor(batch.token_ids), np.array(batch.positions, np.int64)
+        angles = positions[:, None] * self._angles
+        turns = np.stack([np.cos(angles), np.sin(angles)], axis=-1).astype(np.float32)
+        x = self._embed(ids).numpy()
+        return Rows(x, np.array(batch.slots, np.int64), positions, turns, np.array(batch.wanted, np.int64))
+
+    def _desk_for(self, num_rows: int, context: int) -> Desk:
+        """The desk, a larger one if need be: it only grows, to the largest step there was."""
+        if self._desk is None or len(self._desk.values) < num_rows:
+            a = self.arch
+            widest = max(a.hidden, a.heads * a.head_dim, a.intermediate)
+            self._desk = Desk(
+                values=np.empty((num_rows, widest), np.float32),
+                codes=np.empty((num_rows, widest), np.int8),
+                wide_codes=np.empty((num_rows, widest), np.int16),
+                measures=np.empty((num_rows, widest // GROUP, 2), np.float32),
+                fused=np.empty((num_rows, (a.heads + 2 * a.kv_heads) * a.head_dim), np.float32),
+                gated=np.empty((num_rows, 2 * a.intermediate), np.float32),
+                scores=np.empty((self._crew.workers, a.heads // a.kv_heads, context), np.float32),
+            )
+        return self._desk
+
+
+# Private
+
+
+def _weights(blocks: list[Block], norm: torch.Tensor, head: Packed) -> Weights:
+    def norms(name: str) -> np.ndarray:
+        each = [getattr(block, name) for block in blocks]
+        empty = torch.empty(0)
+        return np.stack([(empty if one is None else one).float().numpy() for one in each])
+
+    def product(name: str) -> Packed:
+        each = [getattr(block, name) for block in blocks]
+        return packed([weight for weight, _ in each], [bias for _, bias in each])
+
+    return Weights(
+        before_attention=norms("before_attention"),
+        query_key_value=product("query_key_value"),
+        query_norm=norms("query_norm"),
+        key_norm=norms("key_norm"),
+        output=product("output"),
+        before_mlp=norms("before_mlp"),
+        gate_up=product("gate_up"),
+        down=product("down"),
+        norm=norm.float().numpy()[None],
+        head=head,
+    )
