@@ -26,6 +26,8 @@ class Exchange:
 
     #: When it was to be sent, which in a closed loop is when it was sent.
     began_ns: int
+    #: When the request left us, the connection being there.
+    written_ns: int = 0
     ended_ns: int = 0
     status: int = 0
     lines: list[tuple[int, bytes]] = field(default_factory=list)
@@ -68,6 +70,7 @@ async def exchange(
         async with asyncio.timeout(limit_s):
             sock = await _connected(loop, port, small=stall_after_lines is not None)
             transport, _ = await loop.create_connection(lambda: reading, sock=sock)
+            answer.written_ns = time.monotonic_ns()
             transport.write(request)
             await reading.ended
     except TimeoutError:

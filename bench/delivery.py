@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from statistics import median
 
 from bench.client import Exchange, exchange, post
@@ -20,8 +19,8 @@ _REPLIES = 16
 _TOKENS = 192
 _NAME = f"token made → its bytes at a client, {_REPLIES} replies streaming, p99"
 _FORMULA = (
-    "arrival − (request sent + t) over NDJSON, one monotonic clock, while all of them stream; an upper "
-    "bound, since the server's t begins a little after we sent"
+    "arrival − (request written + t) over NDJSON, one monotonic clock, while all of them stream; an upper "
+    "bound, since the server's t begins a little after we wrote"
 )
 
 
@@ -30,15 +29,15 @@ async def delivery(load: Load) -> Scene:
     if not load.server.peer.own_wire:
         return Scene(_NAME, _FORMULA, None, "ms", "its frames do not tell when their token was made")
     answers = await _replies(load)
-    if failed := [answer.error for _, answer in answers if answer.error]:
+    if failed := [answer.error for answer in answers if answer.error]:
         return Scene(_NAME, _FORMULA, None, "ms", failed[0])
-    replies = [(sent_ns, _deltas(answer)) for sent_ns, answer in answers]
+    replies = [(answer.written_ns, _deltas(answer)) for answer in answers]
     from_ns = max(frames[0][0] for _, frames in replies)
     to_ns = min(frames[-1][0] for _, frames in replies)
     delays: list[float] = []
     doubts: list[float] = []
-    for sent_ns, frames in replies:
-        ages, doubt = delivery_ms(sent_ns, frames)
+    for written_ns, frames in replies:
+        ages, doubt = delivery_ms(written_ns, frames)
         delays += [age for age, (at_ns, _) in zip(ages, frames, strict=True) if from_ns <= at_ns <= to_ns]
         doubts.append(doubt)
     p50 = percentile(delays, 0.5) or 0.0
@@ -51,12 +50,12 @@ async def delivery(load: Load) -> Scene:
 # Private
 
 
-async def _replies(load: Load) -> list[tuple[int, Exchange]]:
-    """(when it was asked for, answer) of each, asked for one after another.
+async def _replies(load: Load) -> list[Exchange]:
+    """The answer of each, asked for one after another.
 
     So no request waits in the server behind another one's start, which would loosen the bound.
     """
-    tasks: list[asyncio.Future[tuple[int, Exchange]]] = []
+    tasks: list[asyncio.Future[Exchange]] = []
     for _ in range(_REPLIES):
         begun = Milestone(answers=1, lines=1)
         tasks.append(asyncio.ensure_future(_reply(load, begun)))
@@ -64,7 +63,7 @@ async def _replies(load: Load) -> list[tuple[int, Exchange]]:
     return await asyncio.gather(*tasks)
 
 
-async def _reply(load: Load, begun: Milestone) -> tuple[int, Exchange]:
+async def _reply(load: Load, begun: Milestone) -> Exchange:
     body = {
         "messages": load.question("short"),
         "max_tokens": _TOKENS,
@@ -72,8 +71,7 @@ async def _reply(load: Load, begun: Milestone) -> tuple[int, Exchange]:
         "ignore_eos": True,
     }
     request = post("/api/replies", body, "application/x-ndjson")
-    sent_ns = time.monotonic_ns()
-    return sent_ns, await exchange(load.server.port, request, limit_s=load.limit_s, on_line=begun.counter())
+    return await exchange(load.server.port, request, limit_s=load.limit_s, on_line=begun.counter())
 
 
 def _deltas(answer: Exchange) -> list[tuple[int, float]]:

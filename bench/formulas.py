@@ -109,14 +109,14 @@ def longest_over_median(others: Sequence[Stream], from_ns: int, to_ns: int) -> f
     return ratio(max(touching), median(everything)) if touching and everything else None
 
 
-def delivery_ms(sent_ns: int, frames: Sequence[tuple[int, float]]) -> tuple[list[float], float]:
+def delivery_ms(written_ns: int, frames: Sequence[tuple[int, float]]) -> tuple[list[float], float]:
     """Token made → its bytes at the client, of one reply: (upper bounds, how much too high at most).
 
     A frame is (arrival on our clock, ``t`` ms since the server received the request). The server's
-    origin on our clock is not told, but it lies after we sent the request and before every
+    origin on our clock is not told, but it lies after we wrote the request and before every
     arrival − t. The earliest origin gives upper bounds; the latest shows by how much they may err.
     """
     if not frames:
         return [], 0.0
     latest_ms = min(at_ns / 1e6 - t_ms for at_ns, t_ms in frames)
-    return [at_ns / 1e6 - (sent_ns / 1e6 + t_ms) for at_ns, t_ms in frames], latest_ms - sent_ns / 1e6
+    return [at_ns / 1e6 - (written_ns / 1e6 + t_ms) for at_ns, t_ms in frames], latest_ms - written_ns / 1e6

@@ -28,6 +28,9 @@ class Load:
     server: Running
     tokens: int = 96
     limit_s: float = 300.0
+    #: How long a reader that stalls is left alone before it is looked at what it costs: a server that
+    #: pauses it has done so, and one that ends it has not yet.
+    asleep_s: float = 3.0
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(101))
 
     def question(self, kind: str) -> list[Message]:

@@ -7,12 +7,17 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.server import Running, run_server, run_server_in_thread
 
 # As for the engine's own process (app.engine.child): read once, when torch is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+
+# How long an example takes says more about who else uses the machine than about the code.
+hypothesis.settings.register_profile("firstword", deadline=None)
+hypothesis.settings.load_profile("firstword")
 
 
 @pytest.fixture

@@ -57,6 +57,11 @@ class Credit:
         self.granted = grant
         return grant
 
+    def hold(self) -> int:
+        """The reader seems to be gone: stop where the generation is. Returns the new grant, a lower one."""
+        self.granted = self._seen
+        return self.granted
+
     def lift(self, tokens: int) -> int:
         """Nobody reads at the moment: let the generation run to its end. Returns the new grant."""
         self.granted = tokens

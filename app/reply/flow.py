@@ -1,8 +1,9 @@
 """Flow: a reply's grants to its engine, and the patience with a reader that does not move.
 
 It is told what the engine made and what the reader read, and tells the engine how far it may go
-(see credit). While nobody reads, the generation runs on to its end for whoever may come back
-(bounded by its ``max_tokens``). It refuses to know the log, wires, and which reader is which.
+(see credit), and to stop at once for a reader that seems to sleep (see pulse). While nobody reads,
+the generation runs on to its end for whoever may come back (bounded by its ``max_tokens``). It
+refuses to know the log, wires, and which reader is which.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.reply.credit import Credit
+from app.reply.pulse import Pulse
 
 #: What a reader that falls behind the high mark gets.
 #:   pause     its generation leaves the batch until it has caught up
@@ -47,12 +49,15 @@ class Flow:
         max_tokens: int,
         grant: Callable[[int], None],
         give_up: Callable[[str], None],
+        now_ns: Callable[[], int],
     ) -> None:
         self.credit = Credit(delivery.high_tokens, delivery.low_tokens)
         self._delivery = delivery
         self._max_tokens = max_tokens
         self._grant = grant
         self._give_up = give_up
+        self._now_ns = now_ns
+        self._pulse = Pulse(delivery.low_tokens)
         self._running = False
         self._attended = False
         self._stall: asyncio.TimerHandle | None = None
@@ -69,6 +74,8 @@ class Flow:
     def attend(self) -> None:
         """A first reader is here: from now on it is waited for."""
         self._attended = True
+        # What the last one's habits were says nothing of this one's.
+        self._pulse = Pulse(self._delivery.low_tokens)
         if self._running and self._delivery.limited:
             before = self.credit.granted
             if self.credit.restore() != before:
@@ -83,9 +90,13 @@ class Flow:
 
     def make(self, tokens: int) -> None:
         """The engine told text of so many tokens."""
+        self._pulse.owe(self.credit.unread, self._now_ns())
         self.credit.make(tokens)
         if self._aborts and self.credit.unread >= self.credit.high:
             self._give_up(f"the reader fell {self.credit.unread} tokens behind")
+        elif self._waits and not self.credit.stopped and self._pulse.is_still(self.credit.unread):
+            # Looked at here and by no timer: while no token is made there is nothing to stop.
+            self._grant(self.credit.hold())
 
     def pause(self, made: int) -> None:
         """The engine says that it has stopped after so many tokens (0: it did not say)."""
@@ -105,8 +116,10 @@ class Flow:
         """A reader has now read so many of the reply's tokens; the furthest one counts."""
         if not self._running or not self._attended or not self._delivery.limited:
             return
-        before = self.credit.read
+        before, owed = self.credit.read, self.credit.unread
         grant = self.credit.advance(tokens)
+        if self.credit.read != before:
+            self._pulse.move(owed)
         if grant is not None:
             # It is the engine's turn: time that it takes to return is not the reader's fault.
             self._watch_stall(False)
@@ -120,6 +133,10 @@ class Flow:
     @property
     def _aborts(self) -> bool:
         return self._delivery.slow_policy == "abort" and self._running and self._attended
+
+    @property
+    def _waits(self) -> bool:
+        return self._delivery.slow_policy == "pause" and self._running and self._attended
 
     def _watch_stall(self, on: bool) -> None:
         if self._stall is not None:

@@ -63,6 +63,7 @@ class Reply:
             prompt.max_tokens,
             grant=lambda tokens: engine.grant(prompt.id, tokens),
             give_up=lambda why: self.abort(SlowConsumer(f"Generation was ended: {why}.")),
+            now_ns=now_ns,
         )
         #: Called after a reader has come or gone: the registry holds and expires by it.
         self.on_readers: Callable[[Reply], None] = lambda reply: None

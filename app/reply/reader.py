@@ -4,8 +4,8 @@ Iterating gives the events that this reader has not had: what was written before
 twice, nothing lost), then what is written from now on, deltas merged by its pace, until the end of
 the log. It refuses to know wires and what happens to the generation: it only says how far it is.
 
-Progress. With ``acks`` a delta counts as read when ``acknowledge`` says so; without, when the next
-event is asked for, since then the transport has taken the last one. What the pacer holds back
+Progress. With ``acks`` a delta counts as read when ``acknowledge`` says so, be it the client that says
+it or a frame's ``receipt``; without, when the next event is asked for. What the pacer holds back
 counts as read: it waits for more tokens, not for the reader. The same is so for what a simulated
 proxy on the way holds back, of which ``hold_back`` tells.
 
@@ -16,6 +16,8 @@ know that it may not come.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -66,6 +68,10 @@ class Reader:
             self._unread_tokens -= self._unread.popleft()[1]
         if self._unread_tokens != before:
             self._report()
+
+    def receipt(self, event: AnyEvent) -> Callable[[], None] | None:
+        """What is to be called when the far end has ``event``; None for what brings no text."""
+        return partial(self.acknowledge, event.seq) if isinstance(event, Delta) else None
 
     def hold_back(self, tokens: int) -> None:
         """So many of the tokens handed out, the last ones, wait on their way for more text to come."""

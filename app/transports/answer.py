@@ -85,8 +85,12 @@ class StreamedAnswer:
             watchers.append(asyncio.ensure_future(outlet.beat(self._settings.heartbeat_s, self._ping)))
         try:
             async for event, frame in crossing:
+                receipt = self._reader.receipt(event)
                 if frame:
-                    await outlet.write(body_message(frame))
+                    await outlet.write(body_message(frame), receipt)
+                elif receipt is not None:
+                    # Held back by the framing, or nothing at all: it waits for more text, not for the reader.
+                    receipt()
                 if isinstance(event, Error) and isinstance(self._frames, framing.PlainFrames):
                     return True
             await outlet.write(body_message(b"", more=False))

@@ -1,7 +1,7 @@
 """Crossing: one reader's events on their way to its client, over a simulated link where one is asked for.
 
-Without a link an event is handed on as it comes. With one its frame is made at once, waits as long
-as the plan says (reply.link), and counts as unread until then, so that a slow link holds the
+Without a link an event is handed on as it comes. With one its frame is made at once and waits as long
+as the plan says (reply.link), unread like all that has not arrived, so that a slow link holds the
 generation up like a slow reader does; only what the link's proxy collects waits for more text and
 not for the reader, and would wait for ever if it stopped the text. The ``t`` of events stays the
 server's own. Pings do not pass through here: they are the real connection's sign of life, and a
@@ -39,8 +39,8 @@ class _Parcel(Generic[F]):
 
 
 def attach(reply: Reply, how: Reading) -> Reader:
-    """The cursor for a reading. Over a link it advances by deliveries, where not by the client's acks."""
-    return reply.attach(how.pace, after=how.after, acks=how.acks or how.link is not None)
+    """The cursor for a reading. It advances by the client's acks, or by the receipts of its frames."""
+    return reply.attach(how.pace, after=how.after, acks=True)
 
 
 class Crossing(Generic[F]):
@@ -50,13 +50,11 @@ class Crossing(Generic[F]):
         self._reader = reader
         self._frame: Callable[[AnyEvent], F] = frame
         self._link = how.link
-        self._acks = how.acks
         self._plan = LinkPlan(how.link or Link())
         #: In the proxy, and behind it with the moment of their delivery; oldest first.
         self._held: deque[_Parcel[F]] = deque()
         self._flying: deque[tuple[float, _Parcel[F]]] = deque()
         self._bytes = 0
-        self._delivered_seq = 0
         self._over = False
         self._listening: asyncio.Task[AnyEvent | None] | None = None
 
@@ -67,7 +65,6 @@ class Crossing(Generic[F]):
         if self._link is None:
             event = await anext(self._reader)
             return event, self._frame(event)
-        self._acknowledge()
         while True:
             now_ms = _now_ms()
             self._launch(self._plan.flush_due(now_ms))
@@ -89,11 +86,6 @@ class Crossing(Generic[F]):
     def _is_broken_off(self) -> bool:
         end = self._reader.reply.end
         return isinstance(end, Error) or isinstance(end, Done) and end.finish_reason == "cancelled"
-
-    def _acknowledge(self) -> None:
-        """What was delivered last has been written by now."""
-        if not self._acks and self._delivered_seq:
-            self._reader.acknowledge(self._delivered_seq)
 
     async def _wait(self, now_ms: float) -> None:
         """Until the next delivery, the next flush or the next event; takes the event in."""
@@ -134,8 +126,6 @@ class Crossing(Generic[F]):
     def _land(self) -> tuple[AnyEvent, F]:
         _, parcel = self._flying.popleft()
         self._bytes -= len(parcel.frame)
-        if isinstance(parcel.event, Delta):
-            self._delivered_seq = parcel.event.seq
         return parcel.event, parcel.frame
 
 

@@ -73,8 +73,8 @@ class Shelf:
         watcher = asyncio.ensure_future(self._abort_if_stuck(reader, how))
         crossing = Crossing(reader, how, self._frame)
         try:
-            async for _, frame in crossing:
-                await self._outlet.write(frame)
+            async for event, frame in crossing:
+                await self._outlet.write(frame, None if how.acks else reader.receipt(event))
         finally:
             crossing.close()
             watcher.cancel()

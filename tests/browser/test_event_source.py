@@ -53,3 +53,41 @@ async def test_fetch_and_event_source_read_the_same_text_and_the_source_ends(ser
     assert got["chunks"] > 3
     assert [e["lastEventId"] for e in got["heard"] if e["type"] == "delta"] == ["1", "2", "3", "4", "5"]
     await page.close()
+
+
+LISTEN = """(id) => {
+  const source = new EventSource(`/api/replies/${id}`);
+  window.heard = [];
+  window.ended = false;
+  source.onmessage = (message) => {
+    const event = JSON.parse(message.data);
+    if (event.type === "delta") window.heard.push(event);
+    if (event.type === "done") window.ended = true;
+  };
+}"""
+
+
+async def test_an_event_source_that_is_cut_off_comes_back_behind_what_it_has(serve, browser) -> None:
+    tokens = [f"word{n} " for n in range(6)]
+    engine = ScriptedEngine([(token.encode(), 0) for token in tokens], manual=True)
+    running = await serve(engine)
+    page = await browser.new_page()
+    await page.goto(f"{running.url}/healthz")
+    start = """async () => (await (await fetch("/api/replies", {
+      method: "POST",
+      body: JSON.stringify({ messages: [{ role: "user", content: "x" }], poll: true }),
+    })).json()).reply"""
+    await page.evaluate(LISTEN, await page.evaluate(start))
+    for made in (2, 4):
+        for _ in range(2):
+            engine.step()
+        await page.wait_for_function("(count) => window.heard.length === count", arg=made)
+        for connection in list(running.server.server_state.connections):
+            connection.transport.abort()
+    for _ in range(2):
+        engine.step()
+    await page.wait_for_function("() => window.ended")
+    heard = await page.evaluate("() => window.heard")
+    assert [event["seq"] for event in heard] == [1, 2, 3, 4, 5, 6]
+    assert text(heard) == "".join(tokens)
+    await page.close()

@@ -86,6 +86,15 @@ def test_tokens_without_text_do_not_stop_it_for_good(marks, told, says):
     assert grant is not None and grant > high
 
 
+def test_one_held_below_the_high_mark_goes_on_within_the_low_one():
+    credit = Credit(8, 2)
+    credit.make(5)
+    assert credit.hold() == 5 and credit.stopped
+    assert credit.advance(2) is None
+    assert credit.advance(3) == 11
+    assert not credit.stopped
+
+
 def test_an_overshoot_is_counted_when_it_is_told():
     credit = Credit(8, 2)
     credit.make(6)

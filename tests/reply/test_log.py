@@ -298,6 +298,48 @@ def test_a_reader_that_does_not_move_is_given_up_after_the_stall_limit():
     tell_story(story)
 
 
+def test_a_reader_that_stops_moving_is_waited_for_below_the_high_mark():
+    async def story():
+        engine = FakeEngine()
+        reply = submitted(engine, Delivery(high_tokens=64, low_tokens=2))
+        reader = reply.attach("token", acks=True)
+        engine.begin("r")
+        engine.say("r", "a")
+        await take_ready(reader)
+        reader.acknowledge(1)
+        grants = len(engine.grants)
+        for _ in range(3):
+            engine.say("r", "b")
+            engine.now_ns += 100_000_000
+        assert len(engine.grants) == grants
+        engine.say("r", "b")
+        assert engine.grants[-1] == ("r", 5), "stop here: it has not moved for 0.3 s"
+        engine.tell(Paused("r", engine.now_ns, 5))
+        await take_ready(reader)
+        reader.acknowledge(2)
+        assert engine.grants[-1] == ("r", 5)
+        reader.acknowledge(3)
+        assert engine.grants[-1] == ("r", 67)
+
+    tell_story(story)
+
+
+@pytest.mark.parametrize("policy", ["abort", "coalesce", "buffer"])
+async def test_only_the_policy_that_pauses_asks_whether_a_reader_moves(policy):
+    engine = FakeEngine()
+    reply = submitted(engine, Delivery(high_tokens=64, low_tokens=2, slow_policy=policy))
+    reader = reply.attach("token", acks=True)
+    engine.begin("r")
+    engine.say("r", "a")
+    await take_ready(reader)
+    reader.acknowledge(1)
+    before = list(engine.grants)
+    for _ in range(20):
+        engine.now_ns += 100_000_000
+        engine.say("r", "b")
+    assert engine.grants == before and reply.running
+
+
 def test_any_progress_is_a_sign_of_life():
     async def story():
         engine = FakeEngine()

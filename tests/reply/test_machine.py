@@ -87,9 +87,15 @@ class ReplyMachine(RuleBasedStateMachine):
         behind = credit.made if self.attaching else credit.read
         assert tokens <= behind + silent + credit.high
 
-    @rule(words=st.lists(WORDS, min_size=1, max_size=8), silent=st.booleans(), fast=st.booleans())
-    def work(self, words, silent, fast):
+    @rule(
+        words=st.lists(WORDS, min_size=1, max_size=8),
+        silent=st.booleans(),
+        fast=st.booleans(),
+        slow_motion=st.booleans(),
+    )
+    def work(self, words, silent, fast, slow_motion):
         for word in words:
+            self.engine.now_ns += 100_000_000 * slow_motion
             self.engine.step(word, silent=silent)
             if fast:
                 self.run(self.engine.deliver)

@@ -104,6 +104,19 @@ def http_request(method: str, path: str, body: Any = None, **headers: str) -> by
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + data
 
 
+#: The handshake of a WebSocket by hand, for clients that then do what no library does.
+UPGRADE = (
+    b"GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+)
+
+
+def text_frame(message: Any) -> bytes:
+    """One masked text frame of JSON, longer than 125 bytes or not."""
+    data = json.dumps(message).encode()
+    return b"\x81\xfe" + len(data).to_bytes(2, "big") + b"\0\0\0\0" + data
+
+
 def sse_events(stream: str) -> list[dict[str, Any]]:
     """The events of a whole SSE stream; fails when its last frame is not complete."""
     assert stream.endswith("\n\n")

@@ -25,6 +25,7 @@ class Trip:
         self.engine = FakeEngine()
         self.reply = Reply(Prompt("r", text="Hi"), self.engine, delivery or Delivery(), self.engine.clock)
         self.reply.submit()
+        self.how = how
         self.reader = attach(self.reply, how)
         self.crossing = Crossing(self.reader, how, json_bytes)
         self.arrived: list[tuple[float, AnyEvent]] = []
@@ -37,6 +38,8 @@ class Trip:
         async for event, frame in self.crossing:
             assert frame == json_bytes(event)
             self.arrived.append((self.now_ms(), event))
+            if (receipt := self.reader.receipt(event)) is not None and not self.how.acks:
+                receipt()
 
     def now_ms(self) -> float:
         return round((asyncio.get_running_loop().time() - self._begun_s) * 1000)

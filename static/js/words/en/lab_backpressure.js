@@ -7,7 +7,7 @@ export default {
   readerSpeedNote: "You can move it while it runs.",
   longPrompt: "Tell me a long story about a lighthouse.",
   pausePolicy: "Pause",
-  pauseHow: "At the high mark its sequence leaves the batch; at the low mark it returns.",
+  pauseHow: "At the high mark, or as soon as the reader stops moving, its sequence leaves the batch; at the low mark it returns.",
   coalescePolicy: "Coalesce",
   coalesceHow: "The model goes on; what a slow socket has not taken is sent in larger pieces.",
   abortPolicy: "Abort",

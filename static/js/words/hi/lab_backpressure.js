@@ -7,7 +7,7 @@ export default {
   readerSpeedNote: "इसे चलते समय भी बदल सकते हैं।",
   longPrompt: "Tell me a long story about a lighthouse.",
   pausePolicy: "थामना",
-  pauseHow: "ऊँचे निशान पर इसकी कड़ी समूह से बाहर होती है; नीचे निशान पर लौटती है।",
+  pauseHow: "ऊँचे निशान पर, या पाठक के रुकते ही, इसकी कड़ी समूह से बाहर होती है; नीचे निशान पर लौटती है।",
   coalescePolicy: "जोड़ना",
   coalesceHow: "मॉडल चलता रहता है; धीमे सॉकेट ने जो नहीं लिया, वह बड़े टुकड़ों में जाता है।",
   abortPolicy: "तोड़ना",
