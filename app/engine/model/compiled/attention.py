@@ -13,6 +13,9 @@ from app.engine.model.compiled.arithmetic import exp
 from app.engine.model.compiled.crew import inlined, meet, take
 from app.engine.model.compiled.vector import eight_scores, mix_8, mix_64
 
+#: Positions whose values are read for one query head after the other while they are near.
+_PIECE = 64
+
 
 @inlined
 def attend(team, phase, rows, queries, cache, scores, out):  # type: ignore[no-untyped-def]
@@ -43,31 +46,32 @@ def _attend(query, keys, values, count, scores, out):  # type: ignore[no-untyped
     """softmax(query @ keys / sqrt(dim)) @ values over the first ``count`` positions."""
     share, dim = query.shape
     scale = np.float32(1) / np.sqrt(np.float32(dim))
-    step = keys.strides[0]
-    for head in range(share):
-        row = scores[head]
-        for position in range(0, count - count % 8, 8):
-            key_at, score_at = keys.ctypes.data + position * step, row.ctypes.data + position * 4
+    step, whole = keys.strides[0], count - count % 8
+    for position in range(0, whole, 8):
+        key_at = keys.ctypes.data + position * step
+        for head in range(share):
+            score_at = scores[head].ctypes.data + position * 4
             eight_scores(query[head].ctypes.data, key_at, step, dim, scale, score_at)
-        for position in range(count - count % 8, count):
-            row[position] = _dot(query[head], keys[position]) * scale
-        _soften(row[:count])
-        for first in range(0, dim - dim % 64, 64):
-            mix_64(
-                row.ctypes.data,
-                values.ctypes.data + first * 4,
-                step,
-                count,
-                out[head].ctypes.data + first * 4,
-            )
-        for first in range(dim - dim % 64, dim, 8):
-            mix_8(
-                row.ctypes.data,
-                values.ctypes.data + first * 4,
-                step,
-                count,
-                out[head].ctypes.data + first * 4,
-            )
+    for head in range(share):
+        for position in range(whole, count):
+            scores[head, position] = _dot(query[head], keys[position]) * scale
+        _soften(scores[head, :count])
+        for d in range(dim):
+            out[head, d] = np.float32(0)
+    for first in range(0, count, _PIECE):
+        piece = min(_PIECE, count - first)
+        for head in range(share):
+            weight_at = scores[head].ctypes.data + first * 4
+            _mix(weight_at, values.ctypes.data + first * step, step, piece, dim, out[head].ctypes.data)
+
+
+@inlined
+def _mix(weights, values, step, count, dim, out):  # type: ignore[no-untyped-def]
+    """Add ``weights @ values`` to ``out``; all but the numbers are addresses."""
+    for first in range(0, dim - dim % 64, 64):
+        mix_64(weights, values + first * 4, step, count, out + first * 4)
+    for first in range(dim - dim % 64, dim, 8):
+        mix_8(weights, values + first * 4, step, count, out + first * 4)
 
 
 @inlined

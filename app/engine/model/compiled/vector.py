@@ -203,14 +203,17 @@ def eight_scores(typing: Any, query: Any, keys: Any, keys_stride: Any, dim: Any,
 
 
 def _mix(vectors: int) -> Any:
-    """An intrinsic: ``out[:8 * vectors] = weights @ values``, float32."""
+    """An intrinsic: ``out[:8 * vectors] += weights @ values``, float32."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def mix(typing: Any, weights: Any, values: Any, values_stride: Any, count: Any, out: Any) -> Any:
         def write(builder: Any, arguments: list[Any]) -> None:
             w = _Writer(builder)
             weights, values, values_stride, count, out = arguments
-            sums = [cgutils.alloca_once_value(builder, ir.Constant(_FLOATS, None)) for _ in range(vectors)]
+            sums = [
+                cgutils.alloca_once_value(builder, w.load(out, _FLOATS, 32 * index))
+                for index in range(vectors)
+            ]
             with cgutils.for_range(builder, count) as loop:
                 weight = w.everywhere(w.load(w.plus(weights, loop.index, 4), _F32), LANES)
                 row = builder.add(values, builder.mul(values_stride, loop.index))
