@@ -31,12 +31,15 @@ class Round:
     #: phone -> [(first seq of a frame, last seq, when it came)]
     came: dict[Phone, list[tuple[int, int, float]]] = field(default_factory=lambda: defaultdict(list))
     ended: set[Phone] = field(default_factory=set)
+    #: Who is slow or frozen on purpose: its own delays are no news.
+    aside: set[Phone] = field(default_factory=set)
 
     def delays_ms(self) -> list[float]:
-        """Of every token on every phone; a merged frame counts for each of its tokens."""
+        """Of every token on every other phone; a merged frame counts for each of its tokens."""
         return [
             at_ms - self.started_ms - self.made_ms[seq]
-            for frames in self.came.values()
+            for phone, frames in self.came.items()
+            if phone not in self.aside
             for first, last, at_ms in frames
             for seq in range(first, last + 1)
             if seq in self.made_ms
@@ -47,13 +50,19 @@ class Round:
         sizes = [last - first + 1 for frames in self.came.values() for first, last, _ in frames]
         return sum(size for size in sizes if size > 1) / max(1, sum(sizes))
 
+    def is_whole(self, phone: Phone) -> bool:
+        """Whether it had every token, in order, once: each frame begins behind the last."""
+        ends = [0, *(last for _, last, _ in self.came[phone])]
+        begins = [first for first, _, _ in self.came[phone]]
+        return phone in self.ended and begins == [end + 1 for end in ends[:-1]]
+
 
 class Hall:
     """All phones of one room, and the teacher."""
 
     def __init__(self, port: int, code: str, cookie: str) -> None:
         self._port = port
-        self._code = code
+        self.code = code
         self._cookie = cookie
         self._round = Round()
         self._origin_ns: int | None = None
@@ -63,6 +72,7 @@ class Hall:
         self._changed = asyncio.Event()
         self._teacher = Phone(port, code, self._teacher_heard)
         self._frozen: set[Phone] = set()
+        self._slow: set[Phone] = set()
         self.phones: list[Phone] = []
 
     async def open(self) -> None:
@@ -79,7 +89,7 @@ class Hall:
         async def one(number: int) -> float:
             await asyncio.sleep(seconds * number / count)
             began_ns = time.monotonic_ns()
-            phone = Phone(self._port, self._code, self._heard)
+            phone = Phone(self._port, self.code, self._heard)
             await phone.join()
             self.phones.append(phone)
             return (time.monotonic_ns() - began_ns) / 1e6
@@ -91,9 +101,23 @@ class Hall:
         phone.freeze()
         self._frozen.add(phone)
 
+    def thaw(self) -> None:
+        """The frozen ones read again."""
+        for phone in self._frozen:
+            phone.thaw()
+        self._frozen.clear()
+
+    async def add_slow(self, bytes_per_s: float) -> Phone:
+        """One more, which reads so little from its first byte on; it is waited for."""
+        phone = Phone(self._port, self.code, self._heard, bytes_per_s)
+        await phone.join()
+        self.phones.append(phone)
+        self._slow.add(phone)
+        return phone
+
     async def play(self, tokens: int) -> Round:
         """One stimulus, to its end on every phone that reads."""
-        self._round = Round()
+        self._round = Round(aside=self._frozen | self._slow)
         plan = {"prompt": "Count.", "max_tokens": tokens, "ignore_eos": True}
         self._teacher.say({"type": "open_round", "plan": plan})
         await self._until(lambda: self._state["phase"] == "predict")

@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+import socket
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 _LIMIT_S = 60.0
+#: What the kernel may hold for a slow phone: little, so that slowness reaches the server.
+_SLOW_BUFFER_BYTES = 4096
 
 
 class Head(msgspec.Struct):
@@ -27,6 +30,7 @@ class Head(msgspec.Struct):
     seq: int = 0
     pieces: int = 0
     t: float = 0.0
+    epoch: str = ""
     end: str | None = None
 
 
@@ -36,7 +40,13 @@ _HEAD = msgspec.json.Decoder(Head)
 class Phone(asyncio.Protocol):
     """One socket of a room. ``heard`` gets (this phone, frame, its bytes, when it came in ns)."""
 
-    def __init__(self, port: int, code: str, heard: Callable[[Phone, Head, bytes, int], None]) -> None:
+    def __init__(
+        self,
+        port: int,
+        code: str,
+        heard: Callable[[Phone, Head, bytes, int], None],
+        bytes_per_s: float | None = None,
+    ) -> None:
         self._port = port
         self._code = code
         self._heard = heard
@@ -44,8 +54,9 @@ class Phone(asyncio.Protocol):
         #: A socket takes messages only after its handshake is answered.
         self._upgraded = asyncio.Event()
         self._transport: asyncio.Transport | None = None
+        #: As through a poor radio; None: as fast as it comes.
+        self._bytes_per_s = bytes_per_s
         self.id = ""
-        self.num_frames = 0
         #: Set by the first frame of state: this phone has joined.
         self.joined = asyncio.Event()
         self.closed = asyncio.Event()
@@ -57,7 +68,12 @@ class Phone(asyncio.Protocol):
             hello = {"type": "hello", "role": "participant", "id": self.id}
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(_LIMIT_S):
-            await loop.create_connection(lambda: self, "127.0.0.1", self._port)
+            sock = socket.socket()
+            sock.setblocking(False)
+            if self._bytes_per_s is not None:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _SLOW_BUFFER_BYTES)
+            await loop.sock_connect(sock, ("127.0.0.1", self._port))
+            await loop.create_connection(lambda: self, sock=sock)
             self._write_upgrade(cookie)
             await self._upgraded.wait()
             self.say(hello)
@@ -73,6 +89,10 @@ class Phone(asyncio.Protocol):
         """Read nothing any more, as a phone in a pocket does."""
         self._out.pause_reading()
 
+    def thaw(self) -> None:
+        """Read again, if anybody is still there."""
+        self._go_on()
+
     def leave(self) -> None:
         if self._transport is not None:
             self._transport.abort()
@@ -85,8 +105,8 @@ class Phone(asyncio.Protocol):
         return self._transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # uvloop's are none of asyncio's classes, and have all their methods.
+        self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed.set()
@@ -94,6 +114,9 @@ class Phone(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         now_ns = time.monotonic_ns()
         self._buffer += data
+        if self._bytes_per_s is not None:
+            self._out.pause_reading()
+            asyncio.get_running_loop().call_later(len(data) / self._bytes_per_s, self._go_on)
         if not self._upgraded.is_set():
             head, found, rest = bytes(self._buffer).partition(b"\r\n\r\n")
             if not found:
@@ -104,8 +127,11 @@ class Phone(asyncio.Protocol):
         while (frame := self._frame()) is not None:
             self._take(frame, now_ns)
 
+    def _go_on(self) -> None:
+        if not self.closed.is_set():
+            self._out.resume_reading()
+
     def _take(self, frame: bytes, now_ns: int) -> None:
-        self.num_frames += 1
         head = _HEAD.decode(frame)
         if head.type == "room":
             self.joined.set()

@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from msgspec.structs import replace
 
 from app.errors import BadRequest
 from app.rooms.ballot import position_of
-from app.rooms.commands import Ask, Felt, Leave, Measured, Nickname, ParticipantCommand, Seen, Vote
+from app.rooms.commands import (
+    Ask,
+    Felt,
+    Leave,
+    Measured,
+    Nickname,
+    ParticipantCommand,
+    Seen,
+    SendOwn,
+    Vote,
+)
 from app.rooms.nickname import nickname
 from app.rooms.round import Felt as FeltTimes
 from app.rooms.round import Round, Sight
 from app.rooms.sending import Measure
-from app.rooms.state import Effect, Expel, LookUp, Next, Room
+from app.rooms.state import CloseIn, Expel, Next, Room, SendOne
+
+T = TypeVar("T")
 
 #: Wishes for another nickname; then the last one stays.
 MAX_SPINS = 20
+#: So long can votes still be changed when enough have voted for the rule.
+GRACE_S = 5.0
 
 
 def answer(room: Room, command: ParticipantCommand, number: int) -> Next:
     """The next state after participant ``number`` said this. Raises BadRequest."""
     match command:
         case Vote():
-            return _vote(room, command, number), ()
+            return _closing(room, _vote(room, command, number))
         case Felt():
             return _felt(room, command, number), ()
         case Seen():
@@ -30,8 +46,10 @@ def answer(room: Room, command: ParticipantCommand, number: int) -> Next:
             return _nickname(room, command.wanted, number), ()
         case Ask():
             return _ask(room, command.text, number), ()
+        case SendOwn():
+            return _send_own(room, number)
         case Measured():
-            return _measured(room, command, number)
+            return _measured(room, command, number), ()
         case Leave():
             people = {n: person for n, person in room.participants.items() if n != number}
             return replace(room, participants=people), (Expel(number, "left"),)
@@ -69,6 +87,14 @@ def _vote(room: Room, vote: Vote, number: int) -> Room:
     if vote.ballot == "revote":
         return room.with_card(number, replace(card, revote=vote.choice))
     return room.with_card(number, replace(card, vote=vote.choice))
+
+
+def _closing(before: Room, room: Room) -> Next:
+    """The vote that fills a round by its own rule sets its clock going."""
+    round = room.round
+    assert round is not None
+    rule = round.plan.closes == "nine_of_ten" and before.phase == "vote" and round.closes_ms is None
+    return room, (CloseIn(GRACE_S),) if rule and room.enough_voted else ()
 
 
 def _felt(room: Room, felt: Felt, number: int) -> Room:
@@ -119,21 +145,39 @@ def _ask(room: Room, text: str, number: int) -> Room:
     return replace(room, sending=replace(sending, prompts=prompts))
 
 
-def _measured(room: Room, measured: Measured, number: int) -> Next:
+def _send_own(room: Room, number: int) -> Next:
+    """The last answer has to be over: one in flight for each, however often the button is pressed."""
+    sending = room.sending
+    if sending is None or room.phase != "sending" or sending.plan.mode != "own_time":
+        raise BadRequest("nobody sends in their own time now", param="type")
+    if sending.prompt_of(number) is None:
+        raise BadRequest("you have handed in no prompt", param="type")
+    if number in sending.running:
+        raise BadRequest("your last answer is not over yet", param="type")
+    sending = replace(
+        sending,
+        running=sending.running | {number},
+        replies=_without(sending.replies, number),
+        failures=_without(sending.failures, number),
+        server_ms=_without(sending.server_ms, number),
+        measures=_without(sending.measures, number),
+    )
+    return replace(room, sending=sending), (SendOne(number),)
+
+
+def _without(of: dict[int, T], number: int) -> dict[int, T]:
+    return {n: value for n, value in of.items() if n != number}
+
+
+def _measured(room: Room, measured: Measured, number: int) -> Room:
     sending = room.sending
     if sending is None or room.phase not in ("sending", "results"):
         raise BadRequest("nothing is measured now", param="type")
-    own_time = sending.plan.mode == "own_time"
-    if not own_time:
-        if sending.replies.get(number) != measured.reply:
-            raise BadRequest("that reply is not yours", param="reply")
-        if number in sending.measures:
-            return room, ()  # said again after a reconnect
+    if sending.replies.get(number) != measured.reply:
+        raise BadRequest("that reply is not yours", param="reply")
+    if number in sending.measures:
+        return room  # said again after a reconnect
     measure = Measure(
         measured.first_word_ms, sending.server_ms.get(number), measured.hidden, measured.clock_error_ms
     )
-    if own_time:
-        measure = replace(measure, server_ms=None)
-    measures = {**sending.measures, number: measure}
-    effects: tuple[Effect, ...] = (LookUp(number, measured.reply),) if own_time else ()
-    return replace(room, sending=replace(sending, measures=measures)), effects
+    return replace(room, sending=replace(sending, measures={**sending.measures, number: measure}))

@@ -41,6 +41,7 @@ class Audience:
         #: Whose private view may have changed; None: everybody's.
         self._touched: set[int] | None = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._poking = False
 
     def __contains__(self, member: Member) -> bool:
         return member in self._members
@@ -105,6 +106,11 @@ class Audience:
             if touched is None or member.actor.number in touched:
                 self._tell_privately(member)
 
+    def publish_to(self, number: int) -> None:
+        """Tell one participant what concerns only them, now."""
+        for member in self.of(Actor("participant", number)):
+            self._tell_privately(member)
+
     def tell(self, kind: Kind, frame: str, roles: tuple[Role, ...] = _EVERYBODY) -> None:
         """One frame for all of these roles."""
         for member in self._members:
@@ -124,11 +130,17 @@ class Audience:
             self._show_lanes(member)
 
     def poke(self) -> None:
-        """The lanes have more."""
-        for member in self._members:
-            member.poke()
+        """The lanes have more. Told once for all that has come by then: who is late sends less often."""
+        if not self._poking:
+            self._poking = True
+            asyncio.get_running_loop().call_soon(self._poke)
 
     # Private
+
+    def _poke(self) -> None:
+        self._poking = False
+        for member in self._members:
+            member.poke()
 
     def _show_lanes(self, member: Member) -> None:
         round = self._room().round

@@ -16,6 +16,7 @@ from msgspec import Meta
 from app.errors import BadRequest
 from app.rooms.ballot import LaneId
 from app.rooms.plan import Millis, Name, RoundPlan, SendingPlan, Text
+from app.rooms.playhead import Playhead
 
 Phase = Literal[
     "idle", "predict", "watch", "vote", "reveal", "discuss", "collect", "sending", "results"
@@ -57,6 +58,20 @@ class Hold(Command, tag="hold", frozen=True):
     blank: bool | None = None
     hide_count: bool | None = None
     hands_only: bool | None = None
+
+
+class Speed(Command, tag="speed", frozen=True):
+    """How fast the stimulus runs, now and when it is played again; never faster than it is made."""
+
+    speed: Annotated[float, Meta(ge=0.1, le=1)]
+
+
+class Step(Command, tag="step", frozen=True):
+    """One piece further, while the room is frozen."""
+
+
+class MoreTime(Command, tag="more_time", frozen=True):
+    """A vote that would close by itself stays open for longer."""
 
 
 class Spotlight(Command, tag="spotlight", frozen=True):
@@ -133,6 +148,10 @@ class Ask(Command, tag="ask", frozen=True):
     text: Text
 
 
+class SendOwn(Command, tag="send_own", frozen=True):
+    """Send the own prompt now, in a sending in everybody's own time."""
+
+
 class Measured(Command, tag="measured", frozen=True):
     """This phone's own first word: from the start (or its click) to the first paint, in ms."""
 
@@ -169,6 +188,14 @@ class Restored(Command, tag="restored", frozen=True):
 class StimulusBegan(Command, tag="stimulus_began", frozen=True):
     id: str
     started_ms: float
+    speed: float = 1.0
+
+
+class Steered(Command, tag="steered", frozen=True):
+    """The stimulus goes on from here at another speed, or stands."""
+
+    id: str
+    playhead: Playhead
 
 
 class FirstText(Command, tag="first_text", frozen=True):
@@ -186,6 +213,20 @@ class StimulusOver(Command, tag="stimulus_over", frozen=True):
     message: str = ""
 
 
+class VoteCloses(Command, tag="vote_closes", frozen=True):
+    """The open vote will close by itself at this moment of the server's clock."""
+
+    round: int
+    at_ms: float
+
+
+class VoteDue(Command, tag="vote_due", frozen=True):
+    """That moment has come."""
+
+    round: int
+    at_ms: float
+
+
 class SendingBegan(Command, tag="sending_began", frozen=True):
     started_ms: float
 
@@ -198,6 +239,12 @@ class Sent(Command, tag="sent", frozen=True):
     message: str = ""
 
 
+class Answered(Command, tag="answered", frozen=True):
+    """A participant's answer is over, well or not."""
+
+    number: int
+
+
 class FirstToken(Command, tag="first_token", frozen=True):
     """The server's share of a participant's first word."""
 
@@ -206,12 +253,14 @@ class FirstToken(Command, tag="first_token", frozen=True):
 
 
 HostCommand = (
-    OpenRound | OpenSending | Advance | Hold | Spotlight | Approve | Kick | Tally | CloseRoom | DeleteRoom
-)
-ParticipantCommand = Vote | Felt | Seen | Nickname | Ask | Measured | Leave
+    OpenRound | OpenSending | Advance | Hold | Speed | Step | MoreTime | Spotlight | Approve | Kick | Tally
+    | CloseRoom | DeleteRoom
+)  # fmt: skip
+ParticipantCommand = Vote | Felt | Seen | Nickname | Ask | SendOwn | Measured | Leave
 Notice = (
-    Joined | Presence | Restored | StimulusBegan | FirstText | StimulusOver | SendingBegan | Sent | FirstToken
-)
+    Joined | Presence | Restored | StimulusBegan | Steered | FirstText | StimulusOver | VoteCloses | VoteDue
+    | SendingBegan | Sent | FirstToken | Answered
+)  # fmt: skip
 AnyCommand = HostCommand | ParticipantCommand | Notice
 
 _DECODER = msgspec.json.Decoder(HostCommand | ParticipantCommand)

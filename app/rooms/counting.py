@@ -15,13 +15,13 @@ from app.rooms.results import Counted, Exclusion, Question, Results, check_sight
 from app.rooms.round import Card, Round
 
 
-def counted(round: Round) -> Round:
-    """The round with the results of the vote that closes now."""
-    found = count(round)
+def counted(round: Round, early: bool = False) -> Round:
+    """The round with the results of the vote that closes now; ``early``: before its own rule said so."""
+    found = count(round, early)
     return replace(round, revote_results=found) if round.revoting else replace(round, results=found)
 
 
-def count(round: Round) -> Results:
+def count(round: Round, early: bool = False) -> Results:
     """The results of the round's current vote."""
     ballots = []
     for card in round.cards.values():
@@ -29,7 +29,8 @@ def count(round: Round) -> Results:
         if choice is not None:
             felt = (card.felt.a, card.felt.b) if card.felt is not None and not round.revoting else None
             ballots.append(Counted(card.order, choice, _exclusion(round, card), felt))
-    return results(_question(round, one_order=not round.plan.mirror), ballots, len(round.watchers))
+    question = _question(round, one_order=not round.plan.mirror, early=early)
+    return results(question, ballots, len(round.watchers))
 
 
 def count_hands(round: Round) -> Results | None:
@@ -71,9 +72,11 @@ def count_both_ways(round: Round, earlier: Sequence[Round]) -> Results | None:
 # Private
 
 
-def _question(round: Round, one_order: bool) -> Question:
+def _question(round: Round, one_order: bool, early: bool = False) -> Question:
     plan = round.plan
-    return Question((plan.lanes[0].label, plan.lanes[1].label), plan.question, plan.catch, one_order)
+    labels = (plan.lanes[0].label, plan.lanes[1].label)
+    altered = round.stimulus is not None and round.stimulus.altered
+    return Question(labels, plan.question, plan.catch, one_order, altered, early)
 
 
 def _exclusion(round: Round, card: Card) -> Exclusion | None:

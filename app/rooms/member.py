@@ -58,20 +58,14 @@ class Member:
 
     def poke(self) -> None:
         """A lane has more. Who keeps up gets it at once; waking five hundred tasks would take longer."""
-        if not self._latest and not self._answers and self.dismissed is None:
-            self._push_text()
-        if self.behind:
+        waits = self._latest or self._answers or self.dismissed is not None
+        if waits or not self._push_text():
             self._wake.set()
 
     def dismiss(self, code: int, reason: str) -> None:
         """Show this member out, after what it is still to be told."""
         self.dismissed = (code, reason)
         self._wake.set()
-
-    @property
-    def behind(self) -> int:
-        """How many pieces of text this member has not had."""
-        return sum(lane.head - place for lane, place in zip(self._lanes, self._places, strict=True))
 
     async def next(self) -> str | None:
         """The next frame; waits for one. None: it was dismissed."""
@@ -84,13 +78,15 @@ class Member:
 
     # Private
 
-    def _push_text(self) -> None:
+    def _push_text(self) -> bool:
+        """Whether everything went."""
         for index, lane in enumerate(self._lanes):
             place = self._places[index]
             if place < lane.head:
                 if not self.push(lane.frame(place)):
-                    return
+                    return False
                 self._places[index] = lane.head
+        return True
 
     def _take(self) -> str | None:
         # Answers come after the state that they may be about, and never starve text.

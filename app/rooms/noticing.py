@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from app.rooms import teaching
 from app.rooms.commands import (
+    Answered,
     FirstText,
     FirstToken,
     Joined,
@@ -17,9 +19,13 @@ from app.rooms.commands import (
     Restored,
     SendingBegan,
     Sent,
+    Steered,
     StimulusBegan,
     StimulusOver,
+    VoteCloses,
+    VoteDue,
 )
+from app.rooms.playhead import Playhead
 from app.rooms.round import Stimulus
 from app.rooms.state import Next, Participant, Room
 
@@ -39,11 +45,16 @@ def notice(room: Room, command: Notice) -> Next:
         case StimulusBegan():
             if room.round is None:
                 return room, ()
-            stimulus = Stimulus(command.id, command.started_ms)
+            speed = command.speed
+            stimulus = Stimulus(
+                command.id, command.started_ms, playhead=Playhead(speed=speed), altered=speed != 1
+            )
             return replace(room, round=replace(room.round, stimulus=stimulus)), ()
-        case FirstText() | StimulusOver():
+        case FirstText() | StimulusOver() | Steered():
             return _stimulus(room, command), ()
-        case SendingBegan() | Sent() | FirstToken():
+        case VoteCloses() | VoteDue():
+            return _vote_closes(room, command), ()
+        case SendingBegan() | Sent() | FirstToken() | Answered():
             return _sending(room, command), ()
 
 
@@ -63,6 +74,10 @@ def _restored(room: Room) -> Room:
     people = {number: replace(person, online=False) for number, person in room.participants.items()}
     room = replace(room, participants=people, host_online=False)
     round, sending = room.round, room.sending
+    if round is not None and round.closes_ms is not None:
+        # It was on the clock of a server that is gone: the teacher closes by hand.
+        round = replace(round, closes_ms=None)
+        room = replace(room, round=round)
     if round is not None and room.phase == "watch":
         stimulus = round.stimulus or Stimulus("lost", 0.0)
         if stimulus.state == "running":
@@ -71,24 +86,39 @@ def _restored(room: Room) -> Room:
     if sending is not None and room.phase == "sending":
         silent = [n for n in sending.line if n not in sending.server_ms]
         failures = {**sending.failures, **dict.fromkeys(silent, _LOST)}
-        room = replace(room, sending=replace(sending, failures=failures))
+        for number in sending.running:
+            failures[number] = _LOST
+        room = replace(room, sending=replace(sending, failures=failures, running=frozenset()))
     return room
 
 
-def _stimulus(room: Room, told: FirstText | StimulusOver) -> Room:
+def _vote_closes(room: Room, told: VoteCloses | VoteDue) -> Room:
+    round = room.round
+    if round is None or round.id != told.round or room.phase != "vote":
+        return room
+    if isinstance(told, VoteCloses):
+        return replace(room, round=replace(round, closes_ms=told.at_ms))
+    # More time may have been given meanwhile, and a closed room is not opened by its clock.
+    due = round.closes_ms == told.at_ms and not room.closed
+    return teaching.reveal(room, by_hand=False) if due else room
+
+
+def _stimulus(room: Room, told: FirstText | StimulusOver | Steered) -> Room:
     round = room.round
     if round is None or round.stimulus is None or round.stimulus.id != told.id:
         return room
     stimulus = round.stimulus
     if isinstance(told, FirstText):
         stimulus = replace(stimulus, first_text_ms={told.lane: told.t_ms, **stimulus.first_text_ms})
+    elif isinstance(told, Steered):
+        stimulus = replace(stimulus, playhead=told.playhead, altered=True)
     elif stimulus.state == "running":
         state = "failed" if told.message else "ended"
         stimulus = replace(stimulus, state=state, message=told.message)
     return replace(room, round=replace(round, stimulus=stimulus))
 
 
-def _sending(room: Room, told: SendingBegan | Sent | FirstToken) -> Room:
+def _sending(room: Room, told: SendingBegan | Sent | FirstToken | Answered) -> Room:
     sending = room.sending
     if sending is None:
         return room
@@ -99,6 +129,8 @@ def _sending(room: Room, told: SendingBegan | Sent | FirstToken) -> Room:
             sending = replace(sending, failures={**sending.failures, told.number: told.message})
         case Sent():
             sending = replace(sending, replies={**sending.replies, told.number: told.reply})
+        case Answered():
+            sending = replace(sending, running=sending.running - {told.number})
         case FirstToken():
             shares = {**sending.server_ms, told.number: told.server_ms}
             measures = sending.measures

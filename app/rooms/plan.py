@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from app.errors import BadRequest
+from app.reply.link import DEFAULT_STALL_MS, Link
 from app.reply.pace import Pace
 
 Text = Annotated[str, Meta(max_length=2000)]
@@ -23,12 +24,34 @@ Millis = Annotated[float, Meta(ge=0, le=3_600_000)]
 MAX_TOKENS = 512
 
 
+class LinkNumbers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A simulated network, as everywhere on the wire; reply.link says what the numbers mean."""
+
+    latency_ms: Annotated[float, Meta(ge=0, le=5000)] = 0.0
+    jitter_ms: Annotated[float, Meta(ge=0, le=2000)] = 0.0
+    kbps: Annotated[float, Meta(ge=1, le=100_000)] | None = None
+    loss_percent: Annotated[float, Meta(ge=0, le=50)] = 0.0
+    stall_ms: Annotated[float, Meta(ge=0, le=5000)] = DEFAULT_STALL_MS
+    flush_bytes: Annotated[int, Meta(ge=1, le=65_536)] | None = None
+    flush_ms: Annotated[float, Meta(ge=1, le=30_000)] | None = None
+    seed: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+
+    def link(self) -> Link:
+        return Link(**msgspec.structs.asdict(self))
+
+
 class LanePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How one of the two lanes is read: its pace, and a delay that every piece of it gets."""
+    """How one of the two lanes comes: its pace, a delay that every piece gets, and its network.
+
+    ``every_ms``: it goes out at these ticks only, as a poller would fetch it; 0: at once. All of it is
+    simulated once, on the server, so that everybody sees the same stimulus.
+    """
 
     pace: Pace = "token"
     label: Label = ""
     delay_ms: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
+    every_ms: Annotated[float, Meta(ge=0, le=10_000)] = 0.0
+    link: LinkNumbers | None = None
 
 
 def _lanes() -> tuple[LanePlan, LanePlan]:
@@ -56,6 +79,10 @@ class RoundPlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
     seed: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
     tokens_per_second: Annotated[float, Meta(ge=0.1, le=1000)] | None = None
     ignore_eos: bool = False
+    #: The stopping rule, set before anybody votes: the teacher's hand, nine of ten connected phones,
+    #: or ``close_s`` after the vote was opened.
+    closes: Literal["hand", "nine_of_ten", "clock"] = "hand"
+    close_s: Annotated[float, Meta(ge=5, le=600)] = 60.0
 
     def checked(self) -> RoundPlan:
         """The plan with a catch round's lanes made alike. Raises BadRequest naming the field."""

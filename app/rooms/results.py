@@ -35,12 +35,17 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What was asked: the lanes' labels, and whether they were alike (a catch round)."""
+    """What was asked: the lanes' labels, and whether they were alike (a catch round).
+
+    ``altered``: what was shown had been stopped or slowed down; ``early``: closed before the rule said so.
+    """
 
     labels: tuple[str, str]
     kind: Literal["faster", "rather"] = "faster"
     catch: bool = False
     one_order: bool = False
+    altered: bool = False
+    early: bool = False
 
 
 class Results(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -64,6 +69,9 @@ class Results(msgspec.Struct, frozen=True, omit_defaults=True):
     verdict: Verdict
     sentence: str
     caveats: tuple[str, ...]
+    one_order: bool = False
+    altered: bool = False
+    early: bool = False
     felt_s: dict[LaneId, float] = {}
 
 
@@ -112,13 +120,16 @@ def results(question: Question, ballots: Sequence[Counted], could_vote: int) -> 
         decided=decided,
         leader=leader,
         leader_votes=most,
-        low=round(low, 4),
-        high=round(high, 4),
+        low=round(low, 6),
+        high=round(high, 6),
         p=p,
         needed=statistics.needed(decided),
         verdict=verdict,
         sentence=_sentence(question, counts, lanes["same"]),
         caveats=_caveats(question, excluded, decided),
+        one_order=question.one_order,
+        altered=question.altered,
+        early=question.early,
         felt_s=_felt(good),
     )  # fmt: skip
 
@@ -175,6 +186,10 @@ def _caveats(question: Question, excluded: Counter[Exclusion], decided: int) -> 
         found.append("Both were the same: whatever difference there is comes from the position alone.")
     if question.one_order:
         found.append("Everybody saw one order: this showing only. A second round the other way would tell.")
+    if question.altered:
+        found.append("It was stopped or slowed down while it played: nobody saw it as it came.")
+    if question.early:
+        found.append("The vote was closed before the rule said so: whoever may stop at any time finds more.")
     if decided < statistics.MIN_DECIDED:
         found.append(f"Fewer than {statistics.MIN_DECIDED} decided votes: the interval only, no verdict.")
     if total := sum(excluded.values()):

@@ -13,6 +13,7 @@ import msgspec
 
 from app.rooms.ballot import LaneChoice, LaneId, Order, PositionChoice
 from app.rooms.plan import RoundPlan
+from app.rooms.playhead import Playhead
 from app.rooms.results import Results
 
 StimulusState = Literal["running", "ended", "failed", "lost"]
@@ -46,13 +47,18 @@ class Card(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Stimulus(msgspec.Struct, frozen=True):
-    """One playing of the round's stimulus; ``started_ms`` on the server's clock."""
+    """One playing of the round's stimulus; ``started_ms`` on the server's clock.
+
+    ``altered``: the teacher has stopped it or slowed it down, so nobody saw it as it came.
+    """
 
     id: str
     started_ms: float
     state: StimulusState = "running"
     first_text_ms: dict[LaneId, float] = {}
     message: str = ""
+    playhead: Playhead = Playhead()
+    altered: bool = False
 
 
 class Hands(msgspec.Struct, frozen=True):
@@ -73,6 +79,10 @@ class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     stimulus: Stimulus | None = None
     hands: Hands | None = None
     revoting: bool = False
+    #: The teacher's wish for the speed of the stimulus.
+    speed: float = 1.0
+    #: When the open vote closes by itself, on the server's clock; None: it does not, or not yet.
+    closes_ms: float | None = None
     results: Results | None = None
     revote_results: Results | None = None
 

@@ -19,7 +19,7 @@ from app.events import Delta, Error
 from app.prompt import Message, Prompt, Sampling
 from app.reply.log import Reply
 from app.reply.registry import Replies
-from app.rooms.commands import FirstToken, Notice, Sent
+from app.rooms.commands import Answered, FirstToken, Notice, Sent
 from app.rooms.sending import Sending
 
 _LOG = logging.getLogger(__name__)
@@ -61,15 +61,24 @@ class Rush:
         self._running: set[Reply] = set()
         self._num_begun = 0
         self._num_ended = 0
+        #: Answers in everybody's own time; each phone has one at most.
+        self._own: set[asyncio.Task[None]] = set()
         self._task = asyncio.create_task(self._run())
 
     @property
     def over(self) -> bool:
         return self._task.done()
 
+    def send(self, number: int) -> None:
+        """One participant's answer, now: the button was pressed."""
+        task = asyncio.create_task(self._one(number))
+        self._own.add(task)
+        task.add_done_callback(self._own.discard)
+
     def stop(self) -> None:
         """End all answers that still run, and start no more; idempotent."""
-        self._task.cancel()
+        for task in (self._task, *self._own):
+            task.cancel()
         for reply in list(self._running):
             reply.stop()
 
@@ -81,9 +90,10 @@ class Rush:
         async with asyncio.TaskGroup() as tasks:
             for number in self._sending.line:
                 await places.acquire()
-                tasks.create_task(self._one(number, places))
+                task = tasks.create_task(self._one(number))
+                task.add_done_callback(lambda _: places.release())
 
-    async def _one(self, number: int, places: asyncio.Semaphore) -> None:
+    async def _one(self, number: int) -> None:
         """One participant's answer; the border of one generation: the others go on."""
         try:
             await self._answer(number)
@@ -95,7 +105,7 @@ class Rush:
         finally:
             self._num_ended += 1
             self._moved(self._num_begun, self._num_ended)
-            places.release()
+            self._tell(Answered(number))
 
     async def _answer(self, number: int) -> None:
         reply = await self._started(number)
@@ -109,13 +119,18 @@ class Rush:
             async for event in reader:
                 if isinstance(event, Delta) and not heard:
                     heard = True
-                    made_ms = (reply.received_ns - self._began_ns) / 1e6 + event.t
-                    self._tell(FirstToken(number, round(made_ms, 3)))
+                    self._tell(FirstToken(number, round(self._waited_ms(reply) + event.t, 3)))
                 elif isinstance(event, Error):
                     self._tell(Sent(number, message=event.message))
         finally:
             self._running.discard(reply)
             reader.close()
+
+    def _waited_ms(self, reply: Reply) -> float:
+        """From everybody's start until this answer was asked for; in their own time that is the start."""
+        if self._sending.plan.mode == "own_time":
+            return 0.0
+        return (reply.received_ns - self._began_ns) / 1e6
 
     async def _started(self, number: int) -> Reply:
         while True:

@@ -30,6 +30,8 @@ class Sending(msgspec.Struct, frozen=True, omit_defaults=True):
     line: tuple[int, ...] = ()
     started_ms: float | None = None
     replies: dict[int, str] = {}
+    #: Whose answer is not over yet, in everybody's own time: one at a time each.
+    running: frozenset[int] = frozenset()
     failures: dict[int, str] = {}
     server_ms: dict[int, float] = {}
     measures: dict[int, Measure] = {}

@@ -21,24 +21,43 @@ from app.reply.log import Reply
 from app.reply.registry import Replies
 from app.rooms.audience import Audience
 from app.rooms.commands import (
+    Answered,
     AnyCommand,
     FirstToken,
     Joined,
     Presence,
     SendingBegan,
     Sent,
+    Steered,
     StimulusBegan,
     StimulusOver,
+    VoteDue,
 )
 from app.rooms.keys import digest, new_key
 from app.rooms.member import Member
 from app.rooms.permission import SYSTEM, Actor, Role
 from app.rooms.plan import RoundPlan
+from app.rooms.playhead import Playhead
 from app.rooms.room import decide
 from app.rooms.rush import Rush, RushLimits
-from app.rooms.state import Effect, Erase, Expel, LookUp, Play, Room, Send, StopPlaying, StopSending
+from app.rooms.sending import Sending
+from app.rooms.state import (
+    CloseIn,
+    Effect,
+    Erase,
+    Expel,
+    Play,
+    Room,
+    Send,
+    SendOne,
+    Steer,
+    StepOn,
+    StopPlaying,
+    StopSending,
+)
 from app.rooms.steps import Steps
 from app.rooms.stimulus import Playing
+from app.rooms.vote_clock import VoteClock
 
 _EXPELLED = {"kicked": 4403, "left": 1000}
 _REPLACED = (4409, "replaced")
@@ -75,6 +94,7 @@ class Stage:
         self._playing: Playing | None = None
         self._rush: Rush | None = None
         self._steps = Steps(parts.engine, self._tell_engine, parts.now_ns)
+        self._vote_clock = VoteClock(self.clock_ms, self._notice)
         self._over = False
 
     # What transports use
@@ -95,7 +115,7 @@ class Stage:
             self._audience.touch(None)
         elif actor.number is not None:
             self._audience.touch(actor.number)
-        elif isinstance(command, Sent | FirstToken):
+        elif isinstance(command, Sent | FirstToken | Answered):
             self._audience.touch(command.number)
         for effect in effects:
             self._do(effect)
@@ -172,6 +192,7 @@ class Stage:
         if self._playing is not None:
             self._playing.stop()
         self._stop_rush()
+        self._vote_clock.cancel()
         self._steps.watch(False)
         self._over = True
         self._audience.dismiss_all(*_ENDED)
@@ -184,12 +205,18 @@ class Stage:
                 self._play()
             case StopPlaying():
                 self._stop_playing()
+            case Steer() if self._playing is not None:
+                self._steered(self._playing, self._playing.steer(self.room.speed))
+            case StepOn() if self._playing is not None:
+                self._steered(self._playing, self._playing.step())
+            case CloseIn() if self.room.round is not None:
+                self._vote_clock.set(self.room.round, effect)
             case Send():
                 self._send()
+            case SendOne():
+                self._send_one(effect.number)
             case StopSending():
                 self._stop_rush()
-            case LookUp():
-                self._look_up(effect)
             case Expel():
                 for member in self._audience.of(Actor("participant", effect.number)):
                     member.dismiss(_EXPELLED[effect.why], effect.why)
@@ -205,15 +232,20 @@ class Stage:
             reply = self._parts.begin(plan)
         except FirstwordError as error:
             id = f"none-{secrets.token_hex(4)}"
-            self._notice(StimulusBegan(id, self.clock_ms()))
+            self._notice(StimulusBegan(id, self.clock_ms(), self.room.speed))
             self._notice(StimulusOver(id, error.message))
             return
-        self._playing = Playing(plan, reply, self._notice, self._audience.poke, self._parts.now_ns)
+        speed = self.room.speed
+        self._playing = Playing(plan, reply, speed, self._notice, self._audience.poke, self._parts.now_ns)
         self._steps.watch(True)
-        self._notice(StimulusBegan(reply.id, self._parts.clock_ms(reply.received_ns)))
+        self._notice(StimulusBegan(reply.id, self._parts.clock_ms(reply.received_ns), speed))
         # First the state that names the stimulus, then its text.
         self._audience.publish()
         self._audience.show_lanes(self._playing.lanes)
+
+    def _steered(self, playing: Playing, playhead: Playhead) -> None:
+        if not playing.over:
+            self._notice(Steered(playing.id, playhead))
 
     def _stop_playing(self) -> None:
         """End it. Its text stays to be read for as long as its round is open."""
@@ -233,14 +265,20 @@ class Stage:
         self._stop_rush()
         self._notice(SendingBegan(self.clock_ms()))
         self._steps.watch(True)
-        sending = self.room.sending
-        assert sending is not None
-        if sending.line:
-            parts = self._parts
-            self._moved(0, 0)
-            self._rush = Rush(
-                sending, parts.replies, parts.rush, new_key, self._notice, self._moved, parts.now_ns
-            )
+        if self.room.sending is not None:
+            if self.room.sending.line:
+                self._moved(0, 0)
+            self._rush = self._rush_for(self.room.sending)
+
+    def _send_one(self, number: int) -> None:
+        """One answer more; after a restart the sending goes on with a rush of its own."""
+        if self.room.sending is not None:
+            self._rush = self._rush or self._rush_for(self.room.sending)
+            self._rush.send(number)
+
+    def _rush_for(self, sending: Sending) -> Rush:
+        parts = self._parts
+        return Rush(sending, parts.replies, parts.rush, new_key, self._notice, self._moved, parts.now_ns)
 
     def _stop_rush(self) -> None:
         if self._rush is not None:
@@ -248,15 +286,6 @@ class Stage:
             self._rush = None
         self._audience.show_line("")
         self._steps.watch(self._busy)
-
-    def _look_up(self, wanted: LookUp) -> None:
-        """The server's share of a reply that a phone has started by itself."""
-        try:
-            reply = self._parts.replies.get(wanted.reply)
-        except NotFound:
-            return
-        if reply.deltas:
-            self._notice(FirstToken(wanted.number, reply.deltas[0].t))
 
     # Private: notices
 
@@ -266,11 +295,17 @@ class Stage:
 
     def _notice(self, notice: AnyCommand) -> None:
         self.apply(notice, SYSTEM)
-        if isinstance(notice, StimulusOver):
+        if isinstance(notice, VoteDue):
+            self._parts.keep(self.room, True)
+            self._audience.publish()
+        elif isinstance(notice, StimulusOver):
             self._parts.keep(self.room, True)
             self._steps.watch(self.room.phase == "sending")
             # Now: it may be the last thing that this server says.
             self._audience.publish()
+        elif isinstance(notice, Sent):
+            # Now: this phone's clock runs until it has read its own first word.
+            self._audience.publish_to(notice.number)
 
     def _tell_presence(self, actor: Actor) -> None:
         if actor.role != "wall":

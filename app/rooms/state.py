@@ -73,6 +73,19 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
         """Numbers of the phones that are connected, first come first."""
         return tuple(sorted(p.number for p in self.participants.values() if p.online))
 
+    @property
+    def speed(self) -> float:
+        """How fast a stimulus runs: a frozen room stands."""
+        return 0.0 if self.frozen or self.round is None else self.round.speed
+
+    @property
+    def enough_voted(self) -> bool:
+        """Whether nine of ten connected phones that watched have voted."""
+        assert self.round is not None
+        here = self.round.watchers & set(self.online())
+        voted = sum(self.round.choice(self.card_of(number)) is not None for number in here)
+        return bool(here) and 10 * voted >= 9 * len(here)
+
     def card_of(self, number: int) -> Card:
         """A participant's card in the open round; a fresh one when it has said nothing yet."""
         assert self.round is not None
@@ -107,6 +120,24 @@ class StopPlaying:
 
 
 @dataclass(frozen=True, slots=True)
+class Steer:
+    """The stimulus takes the speed that the room has now."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepOn:
+    """The stimulus, which stands, goes one piece further."""
+
+
+@dataclass(frozen=True, slots=True)
+class CloseIn:
+    """The open vote closes by itself, so long after now, or after when it would have (``later``)."""
+
+    seconds: float
+    later: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Send:
     """Start the answers of the sending's line."""
 
@@ -117,11 +148,10 @@ class StopSending:
 
 
 @dataclass(frozen=True, slots=True)
-class LookUp:
-    """Find out the server's share of this participant's own reply."""
+class SendOne:
+    """Start the answer of this participant, who has pressed the button."""
 
     number: int
-    reply: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,5 +167,7 @@ class Erase:
     """Forget the room, in memory and on disk."""
 
 
-Effect = Play | StopPlaying | Send | StopSending | LookUp | Expel | Erase
+Effect = (
+    Play | StopPlaying | Steer | StepOn | CloseIn | Send | SendOne | StopSending | Expel | Erase
+)  # fmt: skip
 Next = tuple[Room, tuple[Effect, ...]]

@@ -1,16 +1,20 @@
 """Stimulus: one reply, read twice, for everybody in the room.
 
 A room's reply waits for nobody (it buffers: at most ``max_tokens`` pieces), so that no phone can slow
-it. Its two lanes are two readers of the same log, each with its pace and perhaps a delay; what they
-release goes into a Lane. It refuses to know members, votes and how a reply comes to be.
+it. Its two lanes are two readers of the same log, each with its pace and its way; a piece goes into a
+Lane when the playhead comes to the moment at which it is due. So the teacher can stop, step and slow
+down what is still being made. It refuses to know members, votes and how a reply comes to be.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import math
 import time
 from collections.abc import Callable
+from typing import Literal
 
 from app.errors import FirstwordError
 from app.events import Delta, Done, Error
@@ -20,7 +24,9 @@ from app.reply.reader import Reader
 from app.rooms.ballot import LaneId
 from app.rooms.commands import FirstText, Notice, StimulusOver
 from app.rooms.lane import Lane
-from app.rooms.plan import RoundPlan
+from app.rooms.plan import LanePlan, RoundPlan
+from app.rooms.playhead import Playhead
+from app.rooms.way import Due, Piece, Way
 
 _LOG = logging.getLogger(__name__)
 
@@ -38,12 +44,16 @@ def prompt_of(plan: RoundPlan, id: str, top_p: float, most_tokens: int) -> Promp
 
 
 class Playing:
-    """One playing of a round's stimulus. ``tell`` hears its notices, ``more`` every piece of text."""
+    """One playing of a round's stimulus. ``tell`` hears its notices, ``more`` every piece of text.
+
+    ``speed``: 1 as it is made, less is slow motion, 0 stands.
+    """
 
     def __init__(
         self,
         plan: RoundPlan,
         reply: Reply,
+        speed: float,
         tell: Callable[[Notice], None],
         more: Callable[[], None],
         now_ns: Callable[[], int] = time.monotonic_ns,
@@ -56,12 +66,26 @@ class Playing:
         self._now_ns = now_ns
         # Both before anything is awaited: neither may miss the beginning.
         self._readers = [reply.attach(lane.pace) for lane in plan.lanes]
-        self._delays_ms = [lane.delay_ms for lane in plan.lanes]
+        self._plans = plan.lanes
+        self._playhead = Playhead(speed=speed)
+        #: Set, and replaced by a fresh one, whenever the playhead is moved or turned.
+        self._turned = asyncio.Event()
+        #: When the piece is due that each lane waits for.
+        self._due_ms: dict[LaneId, float] = {}
         self._task = asyncio.create_task(self._play())
 
     @property
     def over(self) -> bool:
         return self._task.done()
+
+    def steer(self, speed: float) -> Playhead:
+        """Go on at this speed from where it is; 0: stand."""
+        return self._move(self._playhead.turned(speed, self._now_ms()))
+
+    def step(self) -> Playhead:
+        """Go to the next piece of either lane that has been made, if there is one."""
+        to_ms = min(self._due_ms.values(), default=0.0)
+        return self._move(self._playhead.put(to_ms, self._now_ms()))
 
     def stop(self) -> None:
         """End it now, the generation too; idempotent. No notice follows. Its text can still be read."""
@@ -70,7 +94,7 @@ class Playing:
         for reader in self._readers:
             reader.close()
         for lane in self.lanes:
-            lane.end("cancelled", self._t())
+            lane.end("cancelled", self._at_ms())
         self._more()
 
     # Private
@@ -79,7 +103,7 @@ class Playing:
         """The border of one generation: whatever goes wrong ends this stimulus, with a sentence."""
         message = ""
         try:
-            lanes = zip(self.lanes, self._readers, self._delays_ms, strict=True)
+            lanes = zip(self.lanes, self._readers, self._plans, strict=True)
             found = await asyncio.gather(*(self._read(*parts) for parts in lanes))
             message = next((m for m in found if m), "")
         except Exception as error:
@@ -89,36 +113,99 @@ class Playing:
             for reader in self._readers:
                 reader.close()
         for lane in self.lanes:
-            lane.end("failed", self._t())
+            lane.end("failed", self._at_ms())
         self._more()
         self._tell(StimulusOver(self.id, message))
 
-    async def _read(self, lane: Lane, reader: Reader, delay_ms: float) -> str:
+    async def _read(self, lane: Lane, reader: Reader, plan: LanePlan) -> str:
         """One lane, to its end; returns what went wrong, or nothing."""
-        async for event in reader:
-            if not isinstance(event, Delta | Done | Error):
-                continue
-            if delay_ms and event.t is not None:
-                await asyncio.sleep(max(0.0, event.t + delay_ms - self._t()) / 1000)
-            if isinstance(event, Delta):
-                self._release(lane, event, delay_ms)
-            elif isinstance(event, Done):
-                lane.end(event.finish_reason, event.t + delay_ms)
-                self._more()
-            else:
-                lane.end("failed", (event.t or 0.0) + delay_ms)
-                self._more()
-                return event.message
-        return ""
+        way, coming = Way(plan), _Coming(reader)
+        try:
+            while True:
+                piece = await coming.next(self._left_s(way.flush_at_ms))
+                dues = way.flush(self._now_ms())
+                if isinstance(piece, Delta | Done | Error):
+                    dues += way.take(piece, self._now_ms() if piece.t is None else piece.t)
+                elif piece == "over":
+                    return ""
+                for due in dues:
+                    await self._until(lane, due[0])
+                    if self._release(lane, due):
+                        return due[1].message if isinstance(due[1], Error) else ""
+        finally:
+            coming.close()
 
-    def _release(self, lane: Lane, delta: Delta, delay_ms: float) -> None:
-        first = lane.head == 0
-        lane.append(delta.text, delta.tokens, round(delta.t + delay_ms, 3))
+    def _left_s(self, at_ms: float | None) -> float | None:
+        return None if at_ms is None else max(0.0, at_ms - self._now_ms()) / 1000
+
+    async def _until(self, lane: Lane, due_ms: float) -> None:
+        """Wait until the playhead is there."""
+        id: LaneId = lane.id
+        while (wait_ms := self._playhead.wait_ms(due_ms, self._now_ms())) > 0:
+            self._due_ms[id] = due_ms
+            turned = self._turned
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(None if wait_ms == math.inf else wait_ms / 1000):
+                    await turned.wait()
+        self._due_ms.pop(id, None)
+
+    def _release(self, lane: Lane, due: Due) -> bool:
+        """Give a piece to everybody; whether it was the last one."""
+        due_ms, piece = due
+        if isinstance(piece, Delta):
+            first = lane.head == 0
+            lane.append(piece.text, piece.tokens, round(due_ms, 3))
+            self._more()
+            if first:
+                # The plan that phones are checked against: when the text left, not when it was made.
+                id: LaneId = lane.id
+                self._tell(FirstText(self.id, id, self._at_ms()))
+            return False
+        lane.end(piece.finish_reason if isinstance(piece, Done) else "failed", round(due_ms, 3))
         self._more()
-        if first:
-            # The plan that phones are checked against: when the text left, not when it was made.
-            id: LaneId = lane.id
-            self._tell(FirstText(self.id, id, self._t()))
+        return True
 
-    def _t(self) -> float:
-        return round((self._now_ns() - self._reply.received_ns) / 1e6, 3)
+    def _move(self, playhead: Playhead) -> Playhead:
+        self._playhead = playhead
+        turned, self._turned = self._turned, asyncio.Event()
+        turned.set()
+        return playhead
+
+    def _now_ms(self) -> float:
+        return (self._now_ns() - self._reply.received_ns) / 1e6
+
+    def _at_ms(self) -> float:
+        return round(self._playhead.position_ms(self._now_ms()), 3)
+
+
+# Private
+
+
+class _Coming:
+    """A reader's pieces, waited for so long; what else a reader tells is for private replies."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._task: asyncio.Task[Piece | Literal["over"]] | None = None
+
+    async def next(self, timeout_s: float | None) -> Piece | Literal["over", "not yet"]:
+        """The next piece, that there is none any more, or that none came in this time."""
+        if timeout_s is None and self._task is None:
+            return await self._next()
+        self._task = self._task or asyncio.create_task(self._next())
+        await asyncio.wait({self._task}, timeout=timeout_s)
+        if not self._task.done():
+            return "not yet"
+        task, self._task = self._task, None
+        return task.result()
+
+    def close(self) -> None:
+        """Listen no more."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _next(self) -> Piece | Literal["over"]:
+        async for event in self._reader:
+            if isinstance(event, Delta | Done | Error):
+                return event
+        return "over"

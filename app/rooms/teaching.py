@@ -1,4 +1,7 @@
-"""Teaching: what follows from each of the teacher's commands. Pure; see room."""
+"""Teaching: what follows from each of the teacher's commands. Pure; see room.
+
+Longer than most files here: all that a teacher can say stands on one page.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ from app.rooms.commands import (
     Hold,
     HostCommand,
     Kick,
+    MoreTime,
     OpenRound,
     OpenSending,
     Phase,
+    Speed,
     Spotlight,
+    Step,
     Tally,
 )
 from app.rooms.round import Hands, Round
@@ -26,6 +32,7 @@ from app.rooms.state import (
     MAX_KEPT,
     NEXT,
     RESTING,
+    CloseIn,
     Effect,
     Erase,
     Expel,
@@ -33,9 +40,14 @@ from app.rooms.state import (
     Play,
     Room,
     Send,
+    Steer,
+    StepOn,
     StopPlaying,
     StopSending,
 )
+
+#: What a teacher adds to a vote's clock at a time (WCAG 2.2.1: as often as wanted).
+MORE_S = 20.0
 
 
 def teach(room: Room, command: HostCommand) -> Next:
@@ -54,7 +66,13 @@ def teach(room: Room, command: HostCommand) -> Next:
         case Advance():
             return _advance(room, command)
         case Hold():
-            return _hold(room, command), ()
+            return _hold(room, command)
+        case Speed():
+            return _speed(room, command.speed)
+        case Step():
+            return _step(room)
+        case MoreTime():
+            return _more_time(room)
         case Spotlight():
             return _spotlight(room, command.number), ()
         case Approve():
@@ -79,6 +97,15 @@ def put_away(room: Room) -> Room:
     return replace(
         room, phase="idle", round=None, sending=None, rounds=rounds, sendings=sendings, spotlight=None
     )
+
+
+def reveal(room: Room, *, by_hand: bool) -> Room:
+    """The vote is closed and counted; by hand may be before its own rule says so, which is told."""
+    assert room.round is not None
+    closes = room.round.plan.closes
+    early = by_hand and (closes == "clock" or closes == "nine_of_ten" and not room.enough_voted)
+    round = counting.counted(room.round, early)
+    return replace(room, phase="reveal", round=replace(round, closes_ms=None))
 
 
 # Private
@@ -109,7 +136,7 @@ def _advance(room: Room, command: Advance) -> Next:
         case "sending":
             return _send(room)
         case "reveal":
-            return replace(room, phase="reveal", round=_counted(room)), ()
+            return reveal(room, by_hand=True), ()
         case "idle":
             return put_away(room), (StopPlaying(), StopSending())
     ends: tuple[Effect, ...] = (StopSending(),) if command.to == "results" else ()
@@ -129,16 +156,13 @@ def _watch(room: Room) -> Next:
 
 def _vote(room: Room) -> Next:
     assert room.round is not None
+    plan = room.round.plan
+    clock: tuple[Effect, ...] = (CloseIn(plan.close_s),) if plan.closes == "clock" else ()
     if room.phase == "discuss":
         if room.round.revoting:
             raise BadRequest("this round was voted on twice; open another one", param="to")
-        return replace(room, phase="vote", round=replace(room.round, revoting=True)), ()
-    return replace(room, phase="vote"), (StopPlaying(),)
-
-
-def _counted(room: Room) -> Round:
-    assert room.round is not None
-    return counting.counted(room.round)
+        return replace(room, phase="vote", round=replace(room.round, revoting=True)), clock
+    return replace(room, phase="vote"), (StopPlaying(), *clock)
 
 
 def _send(room: Room) -> Next:
@@ -153,18 +177,40 @@ def _send(room: Room) -> Next:
     return replace(room, phase=phase, sending=replace(sending, line=line)), (Send(),)
 
 
-def _hold(room: Room, hold: Hold) -> Room:
-    return replace(
+def _hold(room: Room, hold: Hold) -> Next:
+    """A frozen room stands still, what plays in it, too."""
+    held = replace(
         room,
         frozen=_either(hold.freeze, room.frozen),
         blank=_either(hold.blank, room.blank),
         hide_count=_either(hold.hide_count, room.hide_count),
         hands_only=_either(hold.hands_only, room.hands_only),
     )
+    steers = room.phase == "watch" and held.frozen != room.frozen
+    return held, (Steer(),) if steers else ()
 
 
 def _either(wish: bool | None, now: bool) -> bool:
     return now if wish is None else wish
+
+
+def _speed(room: Room, speed: float) -> Next:
+    if room.round is None or room.phase not in ("predict", "watch"):
+        raise BadRequest("the speed is that of a stimulus that plays, or is about to", param="type")
+    room = replace(room, round=replace(room.round, speed=speed))
+    return room, (Steer(),) if room.phase == "watch" else ()
+
+
+def _step(room: Room) -> Next:
+    if room.phase != "watch" or not room.frozen:
+        raise BadRequest("only a stimulus that stands can be stepped: freeze the room first", param="type")
+    return room, (StepOn(),)
+
+
+def _more_time(room: Room) -> Next:
+    if room.phase != "vote" or room.round is None or room.round.closes_ms is None:
+        raise BadRequest("no vote is about to close by itself", param="type")
+    return room, (CloseIn(MORE_S, later=True),)
 
 
 def _spotlight(room: Room, number: int | None) -> Room:

@@ -88,6 +88,7 @@ def private_view(room: Room, number: int) -> View:
             "prompt": sending.prompt_of(number),
             "place": sending.line.index(number) if number in sending.line else None,
             "reply": sending.replies.get(number),
+            "running": number in sending.running,
             "failure": sending.failures.get(number),
             "measure": sending.measures.get(number),
         }
@@ -111,6 +112,9 @@ def _round(room: Room, round: Round) -> View:
         # A catch round is announced like any other: its lanes' names would give it away.
         "lanes": None if plan.catch and not told else {"a": plan.lanes[0], "b": plan.lanes[1]},
         "ballot": _open_ballot(room, round),
+        "closes": plan.closes,
+        "closes_ms": round.closes_ms,
+        "speed": round.speed,
         "stimulus": round.stimulus,
     }
     if room.phase in ("reveal", "discuss"):

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
+import { readLane } from "../../static/js/race/lane_settings.js";
 import { codeOf, readFragment, spellCode, tidyCode } from "../../static/js/rooms/join_code.js";
 import { backPhase, isResting, nextPhase, teacherKey } from "../../static/js/rooms/next_step.js";
 import { Playing } from "../../static/js/rooms/playing.js";
@@ -8,7 +9,7 @@ import { judge } from "../../static/js/rooms/preflight.js";
 import { RoomClock } from "../../static/js/rooms/room_clock.js";
 import { readRoomFrame } from "../../static/js/rooms/room_frames.js";
 import { finalStatus, SILENCE_MS, statusOf, waitToRetry } from "../../static/js/rooms/room_status.js";
-import { nextKind, roundPlan } from "../../static/js/rooms/round_plans.js";
+import { LANES, nextKind, roundPlan } from "../../static/js/rooms/round_plans.js";
 import { Sight } from "../../static/js/rooms/sight.js";
 import { median, spreadShape } from "../../static/js/rooms/spread.js";
 import { Wishes } from "../../static/js/rooms/wishes.js";
@@ -17,6 +18,8 @@ import { Wishes } from "../../static/js/rooms/wishes.js";
 const room = (fields) => ({ type: "room", phase: "idle", closed: false, host_online: true, round: null, sending: null, ...fields });
 /** @param {object} fields @returns {any} */
 const text = (fields) => ({ type: "text", stimulus: "x", lane: "a", seq: 1, pieces: 1, text: "One", tokens: 1, t: 100, ...fields });
+/** One that was not touched. @param {number} started_ms @returns {any} */
+const stimulus = (started_ms) => ({ started_ms, playhead: { at_ms: 0, since_ms: 0, speed: 1 } });
 
 test("a code is read however it is written, and nothing else is one", () => {
   for (const written of ["K7QX2M", "k7q x2m", " k7q-x2m ", spellCode("K7QX2M")]) assert.equal(codeOf(written), "K7QX2M");
@@ -39,7 +42,7 @@ test("frames that are broken or unknown are passed over", () => {
 test("the shortest way there and back sets the clock", () => {
   let now = 1000;
   const clock = new RoomClock(() => now);
-  assert.ok(Number.isNaN(clock.since_ms(0)));
+  assert.ok(Number.isNaN(clock.at_ms(stimulus(0))));
   now = 1400;
   clock.heard(1000, 51_000); // 400 ms on the way: the server's 51 000 is about 1200 here.
   assert.equal(clock.error_ms, 200);
@@ -49,7 +52,10 @@ test("the shortest way there and back sets the clock", () => {
   clock.heard(2000, 60_000);
   assert.equal(clock.error_ms, 10);
   assert.equal(clock.here_ms(51_900), 2010);
-  assert.equal(clock.since_ms(51_900), 990);
+  assert.equal(clock.at_ms(stimulus(51_900)), 990);
+  const halved = { ...stimulus(51_900), playhead: { at_ms: 100, since_ms: 900, speed: 0.5 } };
+  assert.equal(clock.at_ms(halved), 145, "it was at 100, and 90 ms have passed at half the speed");
+  assert.equal(clock.at_ms({ ...halved, playhead: { at_ms: 100, since_ms: 900, speed: 0 } }), 100);
 });
 
 test("a phone says what is the matter, and the room's end wins over everything", () => {
@@ -67,10 +73,11 @@ test("a phone says what is the matter, and the room's end wins over everything",
 
 test("a class comes back spread over time, within the limits", () => {
   for (const failures of [0, 1, 5, 40]) {
-    assert.equal(waitToRetry(failures, 0), 500);
-    assert.ok(waitToRetry(failures, 0.999) <= 10_000);
+    assert.equal(waitToRetry(failures, 1006, 0), 500);
+    assert.ok(waitToRetry(failures, 1006, 0.999) <= 20_000);
   }
-  assert.ok(waitToRetry(6, 0.9) > waitToRetry(0, 0.9));
+  assert.ok(waitToRetry(0, 1006, 0.999) <= 2000, "one phone's own trouble is soon over");
+  for (const wait of [waitToRetry(0, 1012, 0.999), waitToRetry(1, 1006, 0.999)]) assert.ok(wait > 19_900);
 });
 
 test("text joins to the same reply whole, in pieces, and begun again", () => {
@@ -131,11 +138,14 @@ test("the lesson's rounds come in order, and a catch round is announced to the s
   assert.equal(nextKind([{ catch: false, flip: false }]), "turned");
   assert.equal(nextKind([{ catch: false, flip: false }, { catch: false, flip: true }]), "catch");
   /** @type {any} */
-  const wishes = { kind: "catch", rival: "delayed", prompt: " Why? ", recording: "", question: "faster", askPrediction: true, askFelt: false, mirror: true, maxTokens: 80 };
-  const plan = roundPlan(wishes, (rival) => rival);
-  assert.deepEqual(plan.lanes, [{ pace: "token", label: "streamed" }, { pace: "token", delay_ms: 1500, label: "delayed" }]);
+  const wishes = { kind: "catch", lanes: ["token.polling", "delayed"], closes: "clock", prompt: " Why? ", recording: "", question: "faster", askPrediction: true, askFelt: false, mirror: true, maxTokens: 80 };
+  const plan = roundPlan(wishes, (lane) => lane);
+  assert.deepEqual(plan.lanes, [{ pace: "token", every_ms: 500, label: "token.polling" }, { pace: "token", delay_ms: 1500, label: "delayed" }]);
+  assert.deepEqual([plan.closes, plan.close_s], ["clock", 60]);
+  assert.ok(!("closes" in roundPlan({ ...wishes, closes: "hand" }, (lane) => lane)), "by hand is what the server does anyway");
+  for (const lane of LANES) assert.ok(lane === "delayed" || readLane(lane), `${lane} is one of the race's`);
   assert.ok(plan.catch === true && plan.flip === false && plan.prompt === "Why?" && !("recording" in plan));
-  assert.ok(!("prompt" in roundPlan({ ...wishes, recording: "r1" }, (rival) => rival)));
+  assert.ok(!("prompt" in roundPlan({ ...wishes, recording: "r1" }, (lane) => lane)));
 });
 
 test("every phone is in the histogram once, and the server's share below the line", () => {

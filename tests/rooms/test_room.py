@@ -10,6 +10,7 @@ import pytest
 from app.errors import BadRequest, FirstwordError, Forbidden, NotFound
 from app.rooms.commands import (
     Advance,
+    Answered,
     Approve,
     Ask,
     CloseRoom,
@@ -23,6 +24,7 @@ from app.rooms.commands import (
     Kick,
     Leave,
     Measured,
+    MoreTime,
     Nickname,
     Notice,
     OpenRound,
@@ -32,17 +34,24 @@ from app.rooms.commands import (
     Restored,
     Seen,
     SendingBegan,
+    SendOwn,
     Sent,
+    Speed,
     Spotlight,
+    Steered,
+    Step,
     StimulusBegan,
     StimulusOver,
     Tally,
     Vote,
+    VoteCloses,
+    VoteDue,
 )
 from app.rooms.permission import HOST, SYSTEM, WALL, Actor
 from app.rooms.plan import LanePlan, RoundPlan, SendingPlan
+from app.rooms.playhead import Playhead
 from app.rooms.room import decide
-from app.rooms.state import Erase, Expel, LookUp, Play, Send, StopPlaying, StopSending
+from app.rooms.state import Erase, Expel, Play, Send, SendOne, StopPlaying, StopSending
 from tests.rooms.lesson import PLAN, Lesson
 
 EVERYTHING: dict[type, Any] = {
@@ -50,6 +59,9 @@ EVERYTHING: dict[type, Any] = {
     OpenSending: OpenSending(SendingPlan()),
     Advance: Advance("idle", "idle"),
     Hold: Hold(freeze=True),
+    Speed: Speed(0.5),
+    Step: Step(),
+    MoreTime: MoreTime(),
     Spotlight: Spotlight(None),
     Approve: Approve(None),
     Kick: Kick(1),
@@ -61,6 +73,7 @@ EVERYTHING: dict[type, Any] = {
     Seen: Seen(1, "s", {"a": 1.0}),
     Nickname: Nickname(),
     Ask: Ask("Why?"),
+    SendOwn: SendOwn(),
     Measured: Measured("r", 1.0),
     Leave: Leave(),
     Joined: Joined("key"),
@@ -68,10 +81,14 @@ EVERYTHING: dict[type, Any] = {
     Restored: Restored(),
     StimulusBegan: StimulusBegan("s", 0.0),
     FirstText: FirstText("s", "a", 1.0),
+    Steered: Steered("s", Playhead()),
     StimulusOver: StimulusOver("s"),
+    VoteCloses: VoteCloses(1, 1.0),
+    VoteDue: VoteDue(1, 1.0),
     SendingBegan: SendingBegan(0.0),
     Sent: Sent(1, "r"),
     FirstToken: FirstToken(1, 1.0),
+    Answered: Answered(1),
 }
 ALLOWED = {
     "host": set(get_args(HostCommand)),
@@ -344,15 +361,45 @@ def test_a_measurement_is_of_the_own_reply_and_counts_once():
     assert lesson.room.sending and lesson.room.sending.distribution() == [(50.0, 30.0)]
 
 
-def test_in_own_time_the_last_measurement_counts_and_the_server_looks_its_share_up():
+def test_in_own_time_each_phone_has_one_answer_in_flight_and_the_last_one_counts():
+    lesson = Lesson(num_phones=2)
+    lesson.say(OpenSending(SendingPlan("own_time", prompt="Count.")))
+    lesson.go("sending")
+    for round, (first_ms, server_ms) in enumerate(((50.0, 30.0), (60.0, 20.0))):
+        lesson.phone(1, SendOwn())
+        assert lesson.did == [SendOne(1)]
+        with pytest.raises(BadRequest, match="not over yet"):
+            lesson.phone(1, SendOwn())
+        lesson.phone(2, SendOwn())
+        lesson.notice(Sent(1, f"r{round}"))
+        lesson.notice(FirstToken(1, server_ms))
+        with pytest.raises(BadRequest, match="not yours"):
+            lesson.phone(1, Measured("of another time", 1.0))
+        lesson.phone(1, Measured(f"r{round}", first_ms))
+        for number in (1, 2):
+            lesson.notice(Answered(number))
+    assert lesson.room.sending and lesson.room.sending.distribution() == [(60.0, 20.0)]
+    assert not lesson.room.sending.running
+
+
+@pytest.mark.parametrize("mode", ["batched", "one_at_a_time"])
+def test_who_sends_together_does_not_send_alone(mode):
+    lesson = Lesson(num_phones=1)
+    lesson.say(OpenSending(SendingPlan(mode, prompt="Count.")))
+    lesson.go("sending")
+    with pytest.raises(BadRequest, match="own time"):
+        lesson.phone(1, SendOwn())
+
+
+def test_after_a_restart_nobody_waits_for_an_answer_of_their_own_that_is_lost():
     lesson = Lesson(num_phones=1)
     lesson.say(OpenSending(SendingPlan("own_time", prompt="Count.")))
     lesson.go("sending")
-    lesson.phone(1, Measured("r1", 50.0))
-    lesson.phone(1, Measured("r2", 60.0))
-    assert lesson.did == [LookUp(1, "r2")]
-    lesson.notice(FirstToken(1, 20.0))
-    assert lesson.room.sending and lesson.room.sending.distribution() == [(60.0, 20.0)]
+    lesson.phone(1, SendOwn())
+    lesson.notice(Restored())
+    assert lesson.room.sending and "started again" in lesson.room.sending.failures[1]
+    lesson.phone(1, SendOwn())
+    assert lesson.did == [SendOne(1)] and not lesson.room.sending.failures
 
 
 def test_only_a_prompt_that_is_there_can_be_in_the_spotlight():

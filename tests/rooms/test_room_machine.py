@@ -14,6 +14,7 @@ from app.errors import FirstwordError
 from app.rooms import export, views
 from app.rooms.commands import (
     Advance,
+    Answered,
     Ask,
     CloseRoom,
     Felt,
@@ -22,21 +23,29 @@ from app.rooms.commands import (
     Hold,
     Kick,
     Measured,
+    MoreTime,
     Nickname,
     OpenRound,
     OpenSending,
     Presence,
     Restored,
     Seen,
+    SendOwn,
     Sent,
+    Speed,
     Spotlight,
+    Steered,
+    Step,
     StimulusBegan,
     StimulusOver,
     Tally,
     Vote,
+    VoteCloses,
+    VoteDue,
 )
 from app.rooms.permission import HOST, Actor
 from app.rooms.plan import RoundPlan, SendingPlan
+from app.rooms.playhead import Playhead
 from app.rooms.state import MAX_KEPT, NEXT, Room
 from tests.rooms.lesson import Lesson
 
@@ -105,9 +114,15 @@ class RoomMachine(RuleBasedStateMachine):
         if not round.plan.mirror:
             assert {k: n for k, n in found.positions.items() if n} == Counter(self.said.values())
 
-    @rule(mirror=st.booleans(), catch=st.booleans(), flip=st.booleans(), ask=st.booleans())
-    def a_round_opens(self, mirror, catch, flip, ask):
-        plan = RoundPlan("Count.", mirror=mirror, catch=catch, flip=flip, ask_prediction=ask)
+    @rule(
+        mirror=st.booleans(),
+        catch=st.booleans(),
+        flip=st.booleans(),
+        ask=st.booleans(),
+        closes=st.sampled_from(["hand", "nine_of_ten", "clock"]),
+    )
+    def a_round_opens(self, mirror, catch, flip, ask, closes="hand"):
+        plan = RoundPlan("Count.", mirror=mirror, catch=catch, flip=flip, ask_prediction=ask, closes=closes)
         self.attempt(OpenRound(plan))
 
     @rule(mode=st.sampled_from(["batched", "one_at_a_time", "own_time"]), prompt=st.sampled_from([None, "x"]))
@@ -136,7 +151,8 @@ class RoomMachine(RuleBasedStateMachine):
     def a_phone_says_the_rest(self, number):
         actor = Actor("participant", number)
         round = self.lesson.room.round
-        for command in (Felt(round.id if round else 1, 1, 2), Nickname(), Ask("Why?"), Measured("r", 5.0)):
+        said = (Felt(round.id if round else 1, 1, 2), Nickname(), Ask("Why?"), SendOwn(), Measured("r", 5.0))
+        for command in said:
             self.attempt(command, actor)
 
     @rule(id=st.sampled_from("st"), message=st.sampled_from(["", "boom"]))
@@ -148,6 +164,23 @@ class RoomMachine(RuleBasedStateMachine):
     def an_answer_is_made(self, number):
         self.lesson.notice(Sent(number, "r"))
         self.lesson.notice(FirstToken(number, 3.0))
+        self.lesson.notice(Answered(number))
+
+    @rule(speed=st.sampled_from([0.1, 0.5, 1.0]))
+    def a_stimulus_is_steered(self, speed):
+        for command in (Speed(speed), Step()):
+            self.attempt(command)
+        self.lesson.notice(Steered("s", Playhead(speed=speed)))
+
+    @rule(id=IDS, at_ms=st.sampled_from([1.0, 2.0]), due=st.booleans())
+    def a_vote_has_a_clock(self, id, at_ms, due):
+        before = self.lesson.room
+        id = before.round.id if before.round else id
+        self.attempt(MoreTime())
+        self.lesson.notice(VoteDue(id, at_ms) if due else VoteCloses(id, at_ms))
+        if self.lesson.room.phase != before.phase:
+            assert before.phase == "vote" and before.round and before.round.closes_ms == at_ms
+            self.the_results_are_what_was_said(before)
 
     @rule(number=NUMBERS)
     def somebody_is_kicked(self, number):

@@ -65,6 +65,15 @@ def test_the_sign_test_gives_the_numbers_of_any_binomial_table(k, n, p):
     assert sign_test(k, n) == p
 
 
+@pytest.mark.parametrize(
+    ("fewer", "n", "one_tailed"),
+    # Siegel, Nonparametric Statistics (1956), table D: the binomial test, one-tailed, to three places.
+    [(1, 10, 0.011), (2, 10, 0.055), (3, 15, 0.018), (5, 20, 0.021), (6, 20, 0.058), (7, 25, 0.022)],
+)
+def test_the_sign_test_gives_siegels_published_probabilities_for_both_tails(fewer, n, one_tailed):
+    assert sign_test(fewer, n) / 2 == pytest.approx(one_tailed, abs=5e-4)
+
+
 @given(st.integers(1, 10))
 def test_the_sign_test_is_what_counting_all_coin_tosses_gives(n):
     for k in range(n + 1):

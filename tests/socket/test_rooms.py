@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import json
+import time
 from contextlib import AsyncExitStack
 from functools import partial
+from typing import Any
 
-import httpx
 import pytest
 from websockets.asyncio.client import connect
 
@@ -192,22 +194,156 @@ async def test_one_at_a_time_begins_each_answer_when_the_last_has_ended():
 
 
 async def test_each_phone_measures_its_own_first_word_in_its_own_time():
+    engine = ScriptedEngine(WORDS, manual=True)
+    async with (
+        run_server(engine) as s,
+        classroom(s) as room,
+        room.teacher() as teacher,
+        room.phone() as phone,
+        connect(f"{s.url.replace('http', 'ws', 1)}/ws") as chat,
+    ):
+        await teacher.say("open_sending", plan={"mode": "own_time", "prompt": "Count."})
+        await teacher.phase("collect")
+        await teacher.go("sending")
+        await phone.phase("sending")
+        await phone.say("send_own")
+        await phone.until(lambda p: p.me["sending"]["reply"])
+        reply = phone.me["sending"]["reply"]
+        await phone.say("send_own")
+        assert "not over yet" in (await phone.hear_type("error"))["message"]
+        assert len(s.replies.running()) == 1, "one in flight a phone"
+        await chat.send(json.dumps({"type": "attach", "reply": reply, "pace": "token"}))
+        while s.replies.running():
+            engine.step()
+            await asyncio.sleep(0)
+        await phone.until(lambda p: not p.me["sending"]["running"])
+        heard: list[dict[str, Any]] = []
+        while not heard or heard[-1]["type"] != "done":
+            heard.append(json.loads(await chat.recv()))
+        assert "".join(event.get("text", "") for event in heard) == TEXT
+        await phone.say("measured", reply=reply, first_word_ms=80_000.0)
+        await teacher.until(lambda t: t.room["sending"]["num_measured"] == 1)
+        total, server = teacher.room["sending"]["distribution"][0]
+        assert total == 80_000.0 and 0 < server < 80_000.0
+        await phone.say("send_own")
+        await phone.until(lambda p: p.me["sending"]["reply"] not in (None, reply))
+
+
+async def test_a_frozen_stimulus_stands_is_stepped_and_goes_on():
+    """Everything has been made long before; the playhead alone decides what is seen."""
+    async with (
+        run_server(ScriptedEngine(spoken(TEXT, 60.0))) as s,
+        classroom(s) as room,
+        room.teacher() as teacher,
+        room.phone() as phone,
+    ):
+        await teacher.say("open_round", plan=PLAN)
+        await teacher.phase("predict")
+        await teacher.say("speed", speed=0.5)
+        await teacher.go("watch")
+        await phone.until(lambda p: p.seq["a"] >= 2)
+        await teacher.say("hold", freeze=True)
+        await teacher.until(lambda t: t.room["round"]["stimulus"]["playhead"]["speed"] == 0)
+        stood_at = teacher.seq["a"]
+        await until(lambda: not s.replies.running())
+        await teacher.say("ping")
+        await teacher.hear_type("pong")
+        assert teacher.seq["a"] == stood_at and not teacher.ends
+        before_ms = teacher.room["round"]["stimulus"]["playhead"]["at_ms"]
+        await teacher.say("step")
+        await phone.until(lambda p: p.seq["a"] == stood_at + 1)
+        await teacher.until(lambda t: t.room["round"]["stimulus"]["playhead"]["at_ms"] > before_ms)
+        await teacher.say("speed", speed=1)
+        await teacher.say("hold", freeze=False)
+        await watch_to_the_end(phone)
+        assert phone.text == {"a": TEXT, "b": TEXT}
+        assert phone.room["round"]["stimulus"]["altered"] is True
+
+
+async def test_lanes_over_a_poller_and_a_proxy_come_late_and_whole():
+    plan = {
+        **PLAN,
+        "lanes": [{"every_ms": 100}, {"link": {"flush_bytes": 65_536, "flush_ms": 20}, "label": "Proxy"}],
+    }
+    async with run_server(ScriptedEngine(WORDS)) as s, classroom(s) as room, room.teacher() as teacher:
+        await teacher.say("open_round", plan=plan)
+        await teacher.phase("predict")
+        await teacher.go("watch")
+        await watch_to_the_end(teacher)
+        assert teacher.text == {"a": TEXT, "b": TEXT}
+        texts = [frame for frame in teacher.frames if frame["type"] == "text"]
+        assert all(frame["t"] % 100 == 0 for frame in texts if frame["lane"] == "a")
+        proxied = [frame["t"] for frame in texts if frame["lane"] == "b"]
+        pieces = sum(frame["pieces"] for frame in texts if frame["lane"] == "b")
+        assert proxied[0] >= 20 and len(set(proxied)) < pieces, "in bursts"
+
+
+async def test_a_vote_closes_by_the_rule_that_was_set_before_it():
     async with (
         run_server(ScriptedEngine(WORDS)) as s,
         classroom(s) as room,
         room.teacher() as teacher,
         room.phone() as phone,
-        httpx.AsyncClient(base_url=s.url) as http,
     ):
-        await teacher.say("open_sending", plan={"mode": "own_time", "prompt": "Count."})
-        await teacher.phase("collect")
-        await teacher.go("sending")
-        body = {"messages": [{"role": "user", "content": "Count."}]}
-        reply = (await http.post("/api/replies", json=body)).json()["reply"]
-        await phone.say("measured", reply=reply, first_word_ms=80.0)
-        await teacher.until(lambda t: t.room["sending"]["num_measured"] == 1)
-        total, server = teacher.room["sending"]["distribution"][0]
-        assert total == 80.0 and 0 < server < 80.0
+        await teacher.until(lambda t: t.room["count"] == 1)
+        plan = {**PLAN, "mirror": False, "closes": "clock", "close_s": 5}
+        await teacher.say("open_round", plan=plan)
+        await teacher.phase("predict")
+        await teacher.go("watch")
+        await teacher.until(lambda t: t.room["round"]["stimulus"]["state"] == "ended")
+        await teacher.go("vote")
+        await teacher.until(lambda t: t.room["round"]["closes_ms"])
+        closes_ms = teacher.room["round"]["closes_ms"]
+        await phone.phase("vote")
+        await phone.say("vote", round=phone.room["round"]["id"], ballot="vote", choice="2")
+        await teacher.phase("reveal")
+        await teacher.say("ping")
+        pong = await teacher.hear_type("pong")
+        assert pong["t"] >= closes_ms and teacher.room["round"]["results"]["lanes"]["b"] == 1
+
+
+async def test_a_late_phone_has_the_state_of_now_within_a_second():
+    async with (
+        run_server(ScriptedEngine(spoken("word " * 300, 5.0))) as s,
+        classroom(s) as room,
+        room.teacher() as teacher,
+    ):
+        for phase in ("predict", "watch"):
+            if phase == "predict":
+                await teacher.say("open_round", plan={**PLAN, "max_tokens": 300})
+                await teacher.phase("predict")
+            else:
+                await teacher.go("watch")
+                await teacher.until(lambda t: t.seq["a"] > 20)
+            began_ns = time.monotonic_ns()
+            async with room.phone() as late:
+                assert late.room["phase"] == phase and late.me["number"] and not late.me["watcher"]
+                if phase == "watch":
+                    await late.until(lambda p: p.seq["a"] > 20)
+                assert (time.monotonic_ns() - began_ns) / 1e9 < 1.0
+
+
+async def test_two_consoles_lead_one_room_and_both_see_what_either_did():
+    async with (
+        run_server(ScriptedEngine(WORDS)) as s,
+        classroom(s) as room,
+        room.teacher() as desk,
+        room.teacher() as pad,
+        room.phone() as phone,
+    ):
+        await desk.say("open_round", plan=PLAN)
+        await pad.phase("predict")
+        # Both press the same button, each from what is on its own screen: one step, not two.
+        for console in (desk, pad):
+            await console.phase("predict")
+            await console.say("advance", to="watch", since="predict")
+        await phone.phase("watch")
+        await pad.until(lambda p: p.room["round"]["stimulus"])
+        assert len(s.replies.running()) <= 1
+        await desk.connection.close()
+        await pad.say("hold", blank=True)
+        await phone.until(lambda p: p.room["blank"])
+        assert phone.room["host_online"] is True, "one teacher is still there"
 
 
 async def test_the_batch_of_the_engine_comes_to_the_wall():

@@ -163,6 +163,27 @@ async def test_a_stimulus_that_a_restart_cut_off_is_lost_and_can_be_played_again
         await again.teacher_http.aclose()
 
 
+async def test_after_a_restart_who_sends_in_their_own_time_can_send_again(tmp_path):
+    path = str(tmp_path / "rooms.sqlite3")
+    async with run_server(ScriptedEngine(LONG, manual=True), rooms_file=path) as s, classroom(s) as room:
+        id = (await room.join())["id"]
+        async with room.teacher() as teacher, room.phone(id) as phone:
+            await teacher.say("open_sending", plan={"mode": "own_time", "prompt": "Count."})
+            await teacher.phase("collect")
+            await teacher.go("sending")
+            await phone.phase("sending")
+            await phone.say("send_own")
+            await phone.until(lambda p: p.me["sending"]["running"])
+    async with run_server(ScriptedEngine(LONG), rooms_file=path) as s:
+        again = class_at(s.url, room)
+        async with again.phone(id) as phone:
+            assert phone.me["sending"]["running"] is False
+            await phone.say("send_own")
+            await phone.until(lambda p: p.me["sending"]["reply"])
+            await phone.until(lambda p: not p.me["sending"]["running"])
+        await again.teacher_http.aclose()
+
+
 async def test_a_deleted_room_does_not_come_back_by_the_last_words_of_its_sockets(tmp_path):
     path = tmp_path / "rooms.sqlite3"
     async with run_server(ScriptedEngine(LONG), rooms_file=str(path)) as s, classroom(s) as room:

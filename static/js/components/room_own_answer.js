@@ -11,7 +11,6 @@ import { afterPaint } from "../measure/paint.js";
 import { spellTime } from "../measure/spelling.js";
 import { countWords } from "../measure/words_read.js";
 import { readOwn } from "../rooms/own_reply.js";
-import { randomId } from "../stream/identity.js";
 import { say } from "../words.js";
 import { part, setText } from "./parts.js";
 import { Strip } from "./strip.js";
@@ -29,11 +28,13 @@ export class OwnAnswer {
   /** @type {Me | null} */
   #me = null;
   #strip = new Strip();
+  /** When the button was pressed for an answer that has no name yet. @type {number | null} */
+  #clicked_ms = null;
 
   /**
    * @param {HTMLElement} root
    * @param {import("../rooms/room_clock.js").RoomClock} clock
-   * @param {(command: object) => void} say_
+   * @param {(command: object) => boolean} say_
    */
   constructor(root, clock, say_) {
     this.clock = clock;
@@ -57,42 +58,43 @@ export class OwnAnswer {
     if (!sending || !me.sending) return;
     this.#begun = sending.id;
     const { reply } = me.sending;
-    if (reply && this.#reading?.reply !== reply && this.clock.isPlaced && sending.started_ms !== null && sending.mode !== "own_time") {
-      this.#read(reply, {}, this.clock.here_ms(sending.started_ms));
+    const isOwn = sending.mode === "own_time";
+    if (reply && this.#reading?.reply !== reply && this.clock.isPlaced && sending.started_ms !== null) {
+      // A page that was loaded anew does not know when its button was pressed: it reads and does not measure.
+      this.#read(reply, isOwn ? (this.#clicked_ms ?? -1) : this.clock.here_ms(sending.started_ms));
+      this.#clicked_ms = null;
     }
-    this.send.hidden = sending.mode !== "own_time" || room.phase !== "sending";
-    this.send.disabled = me.sending.prompt === null || (this.#reading !== null && !this.#reading.ended);
+    this.send.hidden = !isOwn || room.phase !== "sending";
+    this.send.disabled = me.sending.prompt === null || me.sending.running || this.#clicked_ms !== null;
     this.#draw(line);
     this.#report();
   }
 
   // Private
 
-  /** @param {number} clicked_ms */
+  /** The room starts it, so that each phone has one in flight. @param {number} clicked_ms */
   #sendOwn(clicked_ms) {
-    const prompt = this.#me?.sending?.prompt;
-    const sending = this.#room?.sending;
-    if (!prompt || !sending) return;
-    const start = { id: randomId(), messages: [{ role: "user", content: prompt }], max_tokens: sending.max_tokens, pace: "token" };
-    this.#read("", start, clicked_ms);
+    if (!this.tell({ type: "send_own" })) return;
+    this.#clicked_ms = clicked_ms;
+    this.#abort.abort();
+    this.#reading = null;
     this.send.disabled = true;
+    this.#draw(null);
   }
 
   /**
    * @param {string} reply
-   * @param {object} start
    * @param {number} begun_ms on this device's clock; before this page was there when below 0, and then its first
    *   paint is no first word
    */
-  #read(reply, start, begun_ms) {
+  #read(reply, begun_ms) {
     this.#abort.abort();
     this.#abort = new AbortController();
     /** @type {Reading} */
     const reading = { reply, begun_ms, first_ms: null, text: "", ended: false, hidden: document.hidden || begun_ms < 0, failed: "", arrivals: [] };
     this.#reading = reading;
-    readOwn(location.href, start, reply, (event) => this.#hear(reading, event), this.#abort.signal).then(() => {
+    readOwn(location.href, reply, (event) => this.#hear(reading, event), this.#abort.signal).then(() => {
       reading.ended = true;
-      this.send.disabled = false;
       this.#draw(null);
     });
   }
@@ -100,7 +102,6 @@ export class OwnAnswer {
   /** @param {Reading} reading @param {import("../events.js").ServerEvent} event */
   #hear(reading, event) {
     if (reading !== this.#reading) return;
-    if ("reply" in event && event.reply) reading.reply = event.reply;
     if (event.type === "queued") setText(this.state, say("ownQueued", { count: event.position }));
     if (event.type === "error") reading.failed = event.message;
     if (event.type !== "delta") return;
@@ -117,10 +118,9 @@ export class OwnAnswer {
 
   #report() {
     const reading = this.#reading;
-    if (!reading || reading.first_ms === null || !reading.reply) return;
-    const known = this.#me?.sending?.measure?.first_word_ms;
+    const mine = this.#me?.sending;
+    if (!reading || reading.first_ms === null || mine?.measure || mine?.reply !== reading.reply) return;
     const first_word_ms = Math.max(0, Math.round(reading.first_ms * 10) / 10);
-    if (known === first_word_ms || (known !== undefined && this.#room?.sending?.mode !== "own_time")) return;
     this.tell({ type: "measured", reply: reading.reply, first_word_ms, hidden: reading.hidden, clock_error_ms: this.clock.error_ms });
   }
 
@@ -143,7 +143,7 @@ export class OwnAnswer {
     if (this.#reading?.failed || mine?.failure) return say("ownFailed", { why: this.#reading?.failed || mine?.failure || "" });
     if (this.#reading?.first_ms != null) return say("ownFirst", { time: spellTime(this.#reading.first_ms) });
     if (mine?.measure) return say("ownFirst", { time: spellTime(mine.measure.first_word_ms) });
-    if (this.#room?.sending?.mode === "own_time") return say(this.#reading ? "ownWaiting" : "ownPress");
+    if (this.#room?.sending?.mode === "own_time") return say(this.#reading || this.#clicked_ms !== null ? "ownWaiting" : "ownPress");
     if (this.#reading) return "";
     if (mine && mine.place === null) return say("ownNotIn");
     return say("ownQueued", { count: Math.max(0, (mine?.place ?? 0) - (line?.begun ?? 0)) });
@@ -152,6 +152,7 @@ export class OwnAnswer {
   #forget() {
     this.#abort.abort();
     this.#reading = null;
+    this.#clicked_ms = null;
     this.#begun = 0;
     setText(this.text, "");
     setText(this.state, "");

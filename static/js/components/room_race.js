@@ -120,8 +120,8 @@ export class RoomRace {
 
   /** @returns {number} milliseconds since the stimulus began; NaN where that is not known */
   #now() {
-    const started_ms = this.#round?.stimulus?.started_ms;
-    return started_ms === undefined ? NaN : this.clock.since_ms(started_ms);
+    const stimulus = this.#round?.stimulus;
+    return stimulus ? this.clock.at_ms(stimulus) : NaN;
   }
 
   #run() {
@@ -141,7 +141,9 @@ export class RoomRace {
     const lanes = this.#lanes();
     const now_ms = this.#now();
     const stimulus = this.#round?.stimulus;
-    if (stimulus && this.clock.isPlaced && !this.paints.isOn) this.paints.begin(this.clock.here_ms(stimulus.started_ms));
+    // What was stopped or slowed down is clocked by its arrivals: no paint of it says anything.
+    if (stimulus?.altered) this.paints.stop(lanes);
+    else if (stimulus && this.clock.isPlaced && !this.paints.isOn) this.paints.begin(this.clock.here_ms(stimulus.started_ms));
     const over_ms = playing.isOver ? Math.max(...lanes.map(({ ended_ms }) => ended_ms ?? 0)) : null;
     const at_ms = !playing.id || Number.isNaN(now_ms) ? null : over_ms === null ? now_ms : Math.max(now_ms, over_ms);
     const { readable, strips } = momentOf(/** @type {any} */ ({ lanes, experiment: { wordsPerMinute: READER_WPM } }), at_ms);
@@ -165,7 +167,7 @@ export class RoomRace {
     this.#painted.add(id);
     const stimulus = this.#round?.stimulus;
     afterPaint((stamp_ms) => {
-      if (stimulus && this.clock.isPlaced) this.painted(id, stamp_ms - this.clock.here_ms(stimulus.started_ms));
+      if (stimulus && this.clock.isPlaced) this.painted(id, this.clock.at_ms(stimulus, stamp_ms));
     });
   }
 }

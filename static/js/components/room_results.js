@@ -6,11 +6,9 @@
  * @typedef {import("../rooms/room_frames.js").Results} Results
  */
 
+import { caveatsOf, labelOf, leaderOf, sentenceOf } from "../rooms/result_words.js";
 import { say } from "../words.js";
 import { element, svg } from "./parts.js";
-
-/** @param {Round} round @param {"a" | "b"} lane */
-const labelOf = (round, lane) => round.lanes?.[lane].label || say(lane === "a" ? "laneA" : "laneB");
 
 /**
  * @param {Round} round with its results
@@ -19,12 +17,12 @@ const labelOf = (round, lane) => round.lanes?.[lane].label || say(lane === "a" ?
  */
 export function resultsOf(round, { withCaveats }) {
   /** @type {[string, Results | null | undefined][]} */
-  const votes = [["voteFirst", round.results], ["voteAgain", round.revote_results], ["voteHands", round.hands_results]];
+  const votes = [["voteFirst", round.results], ["voteAgain", round.revote_results], ["voteHands", round.hands_results], ["voteBothWays", round.both_ways_results]];
   const shown = votes.filter(([, results]) => results && (results.ballots > 0 || results.decided > 0));
   if (shown.length === 0) return [element("p", "room-lead", say("nobodyVoted"))];
   // The newest answers the question of the moment; the first one stays beside it.
-  return shown.reverse().map(([name, results]) => {
-    const vote = one(round, /** @type {Results} */ (results), withCaveats);
+  return shown.reverse().map(([name, results], i) => {
+    const vote = one(round, /** @type {Results} */ (results), withCaveats && i === 0);
     vote.dataset.vote = name;
     if (shown.length > 1) vote.prepend(element("h3", "result-title", say(name)));
     return vote;
@@ -44,12 +42,12 @@ export function predictionOf(round) {
 
 /** @param {Round} round @param {Results} results @param {boolean} withCaveats */
 function one(round, results, withCaveats) {
-  const made = element("section", "result", element("p", "result-sentence", results.sentence), bars(round, results), interval(round, results));
+  const made = element("section", "result", element("p", "result-sentence", sentenceOf(round, results)), bars(round, results), interval(round, results));
   const felt = results.felt_s;
   if (felt?.a !== undefined && felt.b !== undefined) {
     made.append(element("p", "result-note", say("feltWas", { a: labelOf(round, "a"), a_s: felt.a, b: labelOf(round, "b"), b_s: felt.b })));
   }
-  if (withCaveats) made.append(element("ul", "result-caveats", ...results.caveats.map((text) => element("li", "", text))));
+  if (withCaveats) made.append(element("ul", "result-caveats", ...caveatsOf(round, results).map((text) => element("li", "", text))));
   return made;
 }
 
@@ -68,13 +66,14 @@ function bars(round, { lanes, positions }) {
 }
 
 /** Wilson's interval of the leader's share, with the coin's 50 % in the middle. @param {Round} round @param {Results} results */
-function interval(round, { decided, leader, leader_votes, low, high }) {
+function interval(round, results) {
+  const { decided, leader_votes, low, high } = results;
   if (decided === 0) return "";
-  const name = leader === "a" || leader === "b" ? labelOf(round, leader) : leader === "1" ? say("position1") : leader === "2" ? say("position2") : say("eachHalf");
+  const name = leaderOf(round, results);
   const share = leader_votes / decided;
   const x = (/** @type {number} */ part) => 10 + 580 * part;
   const percent = (/** @type {number} */ part) => Math.round(100 * part);
-  const drawing = svg("svg", { class: "interval", viewBox: "0 0 600 74", role: "img", "aria-label": say("intervalLabel", { name, low: percent(low), high: percent(high) }) },
+  const drawing = svg("svg", { class: "interval", viewBox: "0 0 600 80", role: "img", "aria-label": say("intervalLabel", { name, low: percent(low), high: percent(high) }) },
     svg("line", { class: "interval-axis", x1: x(0), x2: x(1), y1: 26, y2: 26 }),
     ...[0, 0.25, 0.5, 0.75, 1].map((part) => svg("line", { class: part === 0.5 ? "interval-coin" : "interval-tick", x1: x(part), x2: x(part), y1: part === 0.5 ? 2 : 20, y2: part === 0.5 ? 50 : 32 })),
     svg("rect", { class: "interval-band", x: x(low), y: 14, width: Math.max(2, x(high) - x(low)), height: 24, rx: 4 }),

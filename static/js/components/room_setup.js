@@ -3,7 +3,9 @@
  * the chosen one. It makes plans and hands them on; what the room makes of them is its own.
  */
 
-import { KINDS, nextKind, RIVALS, roundPlan } from "../rooms/round_plans.js";
+import { readLane } from "../race/lane_settings.js";
+import { nameOf } from "../race/lane_words.js";
+import { DELAYED, KINDS, LANES, nextKind, roundPlan, RULES } from "../rooms/round_plans.js";
 import { say } from "../words.js";
 import { element, part } from "./parts.js";
 
@@ -22,7 +24,12 @@ export class RoomSetup {
     this.tell = tell;
     this.root = part(page, "setup", HTMLElement);
     part(page, "kinds", HTMLFieldSetElement).append(...[...KINDS, "sending"].map(kindChoice));
-    part(page, "rival", HTMLSelectElement).append(...RIVALS.map((rival) => new Option(say(`rival_${rival}`), rival)));
+    for (const [name, chosen] of [["lane-a", "token"], ["lane-b", "whole"]]) {
+      const select = part(page, String(name), HTMLSelectElement);
+      select.append(...LANES.map((lane) => new Option(laneName(lane), lane)));
+      select.value = String(chosen);
+    }
+    part(page, "closes", HTMLSelectElement).append(...RULES.map((rule) => new Option(say(`closes_${rule}`), rule)));
     part(page, "stimulus", HTMLSelectElement).append(new Option(say("stimulusLive"), ""));
     part(page, "prompt", HTMLTextAreaElement).value = say("usualPrompt");
     this.root.addEventListener("change", () => this.#arrange());
@@ -60,10 +67,10 @@ export class RoomSetup {
     this.tell({
       type: "open_round",
       plan: roundPlan({
-        kind, rival: /** @type {any} */ (chosen("rival")), prompt: part(page, "prompt", HTMLTextAreaElement).value,
+        kind, lanes: [chosen("lane-a"), chosen("lane-b")], closes: /** @type {any} */ (chosen("closes")), prompt: part(page, "prompt", HTMLTextAreaElement).value,
         recording: chosen("stimulus"), question: chosen("asks") === "rather" ? "rather" : "faster",
         askPrediction: isOn("ask-prediction"), askFelt: isOn("ask-felt"), mirror: isOn("mirror"), maxTokens: number("tokens"),
-      }, (rival) => say(`rival_${rival}`)),
+      }, laneName),
     });
   }
 
@@ -87,12 +94,19 @@ export class RoomSetup {
     const isRecorded = part(this.page, "stimulus", HTMLSelectElement).value !== "";
     part(this.page, "round-form", HTMLFormElement).hidden = isSending;
     part(this.page, "sending-form", HTMLFormElement).hidden = !isSending;
+    part(this.page, "lane-b-row", HTMLElement).hidden = this.#kind() === "catch";
     part(this.page, "prompt-row", HTMLElement).hidden = isRecorded;
     part(this.page, "tokens-row", HTMLElement).hidden = isRecorded;
   }
 }
 
 // Private
+
+/** @param {string} lane @returns {string} as the race calls it */
+function laneName(lane) {
+  const settings = lane === DELAYED ? null : readLane(lane);
+  return settings ? nameOf({ settings }) : say("laneDelayed");
+}
 
 /** @param {string} kind */
 function kindChoice(kind) {

@@ -6,6 +6,7 @@
 import { mountLanguage } from "../components/language.js";
 import { part, setText } from "../components/parts.js";
 import { RoomChoice } from "../components/room_choice.js";
+import { mountClosing } from "../components/room_closing.js";
 import { mountEntry } from "../components/room_entry.js";
 import { RoomFelt } from "../components/room_felt.js";
 import { OwnAnswer } from "../components/room_own_answer.js";
@@ -67,6 +68,7 @@ function live(code, id) {
   const race = new RoomRace(part(page, "watch", HTMLElement), line.clock, (lane, since_ms) => {
     if (page.dataset.screen === "watch") sight.paint(lane, since_ms);
   });
+  const closing = mountClosing(part(page, "closing", HTMLElement), line.clock);
   const own = new OwnAnswer(page, line.clock, tell);
   const felt = new RoomFelt(page, (first_s, second_s) => tell({ type: "felt", round: line.room?.round?.id, first_s, second_s }));
   const choice = new RoomChoice(page, (chosen) => {
@@ -102,6 +104,7 @@ function live(code, id) {
     showFoot(me);
     sight.show(room, me.watcher, document.hidden);
     own.show(room, me, sent);
+    closing.show(room);
     if (room.round?.stimulus && me.card) race.show(room.round, me.card.order);
     if (room.closed) return end("ended");
     if (room.blank) return showMessage(page, say("blankTitle"), say("blankText"));

@@ -3,6 +3,7 @@
  * room. Its token comes in the fragment: /wall#CODE.TOKEN.
  */
 
+import { mountClosing } from "../components/room_closing.js";
 import { mountWallLobby } from "../components/room_lobby.js";
 import { part, setText } from "../components/parts.js";
 import { mountTeacherKeys } from "../components/room_keys.js";
@@ -53,6 +54,7 @@ function start(code, token) {
     },
   });
   const race = new RoomRace(part(page, "watch", HTMLElement), line.clock);
+  const closing = mountClosing(part(page, "closing", HTMLElement), line.clock);
 
   /** @param {Room} room */
   function draw(room) {
@@ -62,6 +64,7 @@ function start(code, token) {
     showStatus(page, line.status, room.frozen);
     showPhases(part(page, "phases", HTMLElement), room);
     lobby.show(room);
+    closing.show(room);
     showSpotlight(room);
     if (room.closed) return showMessage(page, say("wallGoneTitle"), say("wallGoneText"));
     if (room.round) drawRound(room, room.round);
@@ -108,9 +111,10 @@ function drawQuestion(room, round) {
 function drawResults(room, round) {
   showScreen(page, "results");
   const prediction = predictionOf(round);
-  part(page, "results", HTMLElement).replaceChildren(...resultsOf(round, { withCaveats: true }), ...(prediction ? [prediction] : []));
+  part(page, "results", HTMLElement).replaceChildren(...resultsOf(round, { withCaveats: room.phase === "reveal" }), ...(prediction ? [prediction] : []));
   const painted = round.first_word_ms;
-  const isShown = room.phase === "discuss" && painted !== undefined && (painted.a.phones_ms.length > 0 || painted.b.phones_ms.length > 0);
+  // Two votes need the room; the class has seen how it was painted when it talked about the first.
+  const isShown = room.phase === "discuss" && !round.revote_results && painted !== undefined && (painted.a.phones_ms.length > 0 || painted.b.phones_ms.length > 0);
   part(page, "lane-spread", HTMLElement).hidden = !isShown;
   if (!isShown || !painted) return;
   /** @type {const} */ (["a", "b"]).forEach((lane, i) => {

@@ -39,8 +39,13 @@ export class RoomClock {
     return server_ms + (this.#placed?.zero_ms ?? NaN);
   }
 
-  /** @param {number} started_ms a moment of the server's @returns {number} how long ago that is; NaN before the first ping */
-  since_ms(started_ms) {
-    return this.now_ms() - this.here_ms(started_ms);
+  /**
+   * Where a stimulus is: the teacher may have stopped it or slowed it down.
+   * @param {import("./room_frames.js").Stimulus} stimulus
+   * @param {number} [now_ms] on this device's clock
+   * @returns {number} milliseconds since its beginning; NaN before the first ping
+   */
+  at_ms({ started_ms, playhead: { at_ms, since_ms, speed } }, now_ms = this.now_ms()) {
+    return at_ms + (now_ms - this.here_ms(started_ms) - since_ms) * speed;
   }
 }

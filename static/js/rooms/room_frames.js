@@ -4,18 +4,21 @@
  *
  * @typedef {"a" | "b"} LaneId
  * @typedef {"idle" | "predict" | "watch" | "vote" | "reveal" | "discuss" | "collect" | "sending" | "results"} Phase
- * @typedef {{ pace?: "token" | "word" | "sentence" | "whole", label?: string, delay_ms?: number }} LanePlan
+ * @typedef {{ pace?: "token" | "word" | "sentence" | "whole", label?: string, delay_ms?: number, every_ms?: number,
+ *   link?: Record<string, number> }} LanePlan
+ * @typedef {{ at_ms: number, since_ms: number, speed: number }} At where the stimulus was, when, and how fast it goes on
  * @typedef {{ id: string, started_ms: number, state: "running" | "ended" | "failed" | "lost", message?: string,
- *   first_text_ms: Partial<Record<LaneId, number>> }} Stimulus
+ *   first_text_ms: Partial<Record<LaneId, number>>, playhead: At, altered: boolean }} Stimulus
  * @typedef {{ ballots: number, could_vote: number, lanes: Record<string, number>, positions: Record<string, number>,
  *   excluded: Record<string, number>, decided: number, leader: string | null, leader_votes: number, low: number,
  *   high: number, p: number, verdict: "too_few" | "difference" | "no_difference", sentence: string,
- *   caveats: string[], felt_s?: Partial<Record<LaneId, number>> }} Results
+ *   caveats: string[], one_order?: boolean, altered?: boolean, early?: boolean, felt_s?: Partial<Record<LaneId, number>> }} Results
  * @typedef {{ id: number, question: "faster" | "rather", ask_prediction: boolean, ask_felt: boolean, mirror: boolean,
  *   recording: string | null, prompt: string | null, lanes: Record<LaneId, LanePlan> | null,
  *   ballot: "predict" | "vote" | "revote" | null, stimulus: Stimulus | null, catch?: boolean,
  *   predicted?: Record<string, number>, results?: Results | null, revote_results?: Results | null,
- *   hands_results?: Results | null, order?: "ab" | "ba", voted?: number, could_vote?: number,
+ *   hands_results?: Results | null, both_ways_results?: Results | null,
+ *   closes: "hand" | "nine_of_ten" | "clock", closes_ms: number | null, speed: number, order?: "ab" | "ba", voted?: number, could_vote?: number,
  *   first_word_ms?: Record<LaneId, { server_ms: number | null, phones_ms: number[] }>,
  *   plan?: Record<string, any>, hands?: { first: number, second: number, same: number } | null }} Round
  * @typedef {{ id: number, mode: "batched" | "one_at_a_time" | "own_time", prompt: string | null, max_tokens: number,
@@ -30,7 +33,7 @@
  *   rounds?: { id: number, catch: boolean, flip: boolean, sentence: string | null }[], num_sendings?: number }} Room
  * @typedef {{ type: "me", number: number, nickname: string, approved: boolean, watcher: boolean,
  *   card: { order: "ab" | "ba", predict?: string | null, vote?: string | null, revote?: string | null } | null,
- *   sending: { prompt: string | null, place: number | null, reply: string | null, failure: string | null,
+ *   sending: { prompt: string | null, place: number | null, reply: string | null, running: boolean, failure: string | null,
  *     measure: { first_word_ms: number } | null } | null }} Me
  * @typedef {{ type: "text", stimulus: string, lane: LaneId, seq: number, pieces: number, text: string, tokens: number,
  *   t: number, end?: "stop" | "length" | "cancelled" | "failed" }} Text

@@ -15,8 +15,8 @@ import { finalStatus, SILENCE_MS, statusOf, waitToRetry } from "./room_status.js
 const PINGS = 5;
 const PING_EVERY_MS = 150;
 const PULSE_MS = 5000;
-/** A page that wakes up asks whether its socket still lives, and gives it so long. */
-const ANSWER_MS = 2500;
+/** A page that wakes up asks whether its socket still lives, and gives it so long: twice the way over a poor line. */
+const ANSWER_MS = 1500;
 
 export class RoomLine {
   clock = new RoomClock();
@@ -131,7 +131,7 @@ export class RoomLine {
     this.#tellStatus();
     if (finalStatus(code) || this.stopped.signal.aborted) return;
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.#connect(), waitToRetry(this.#failures, Math.random()));
+    this.#retry = setTimeout(() => this.#connect(), waitToRetry(this.#failures, code, Math.random()));
     this.#failures += 1;
   }
 

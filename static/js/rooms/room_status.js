@@ -8,7 +8,11 @@
 /** Nothing heard for so long: the room counts as lost. The server gives a sign of life every ten seconds. */
 export const SILENCE_MS = 20_000;
 const FIRST_MS = 500;
-const LONGEST_MS = 10_000;
+const SOON_MS = 2000;
+/** So long that 500 phones are fewer than 60 a second, those included that come back too early. */
+const LONGEST_MS = 20_000;
+/** The server's close code for "I am started again". */
+const RESTARTS = 1012;
 
 /**
  * @param {{ open: boolean, closeCode: number | null, silent_ms: number }} socket `silent_ms` since anything was heard
@@ -42,11 +46,13 @@ export function finalStatus(closeCode) {
 }
 
 /**
- * How long to wait before the next try: a class that loses its server must not come back as one man.
+ * How long to wait before the next try. A phone that has lost its own network is back soon; a class that has
+ * lost its server must not come back as one man: when the server says that it goes, or was not found again.
  * @param {number} failures in a row, from 0
+ * @param {number | null} closeCode of the socket that was lost
  * @param {number} chance uniform in [0, 1)
  */
-export function waitToRetry(failures, chance) {
-  const most = Math.min(LONGEST_MS, FIRST_MS * 2 ** (failures + 1));
+export function waitToRetry(failures, closeCode, chance) {
+  const most = failures === 0 && closeCode !== RESTARTS ? SOON_MS : LONGEST_MS;
   return Math.round(FIRST_MS + chance * (most - FIRST_MS));
 }
