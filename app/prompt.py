@@ -61,3 +61,5 @@ class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
     granted_tokens: int | None = None
     #: Slow motion for teaching: at most this many tokens a second; None: as fast as it goes.
     tokens_per_second: float | None = None
+    #: Read all of the prompt in one step, whatever gap that makes for others: an experiment of the lab.
+    prefill_at_once: bool = False

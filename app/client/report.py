@@ -5,6 +5,7 @@ It refuses to compute: numbers come from the measurement, their formulas from th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +36,8 @@ class Setting:
     version: str
 
 
-def render(measurement: Measurement, setting: Setting) -> str:
-    """The whole page."""
+def render(measurement: Measurement, setting: Setting, remarks: Sequence[str] = ()) -> str:
+    """The whole page. ``remarks``: what has to be known to read the numbers rightly."""
     # Here, or every command would wait for a library that only reports need.
     from jinja2 import Environment, FileSystemLoader, select_autoescape
 
@@ -55,6 +56,7 @@ def render(measurement: Measurement, setting: Setting) -> str:
         rows=[_row(exchange, axis_ms) for exchange in drawn],
         left_out=len(measurement.good) - len(drawn),
         failures=measurement.failures,
+        remarks=remarks,
         formulas={name: FORMULAS[name] for name in SHOWN},
     )
 

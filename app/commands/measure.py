@@ -32,7 +32,7 @@ from app.client.measurement import Measurement, measured
 from app.client.report import Setting, render
 from app.client.target import NoAnswer, Target, WrongUrl, read_target
 from app.commands.exits import CANNOT_CONNECT, FAILED, USAGE, CommandError, one_line_errors
-from app.commands.measure_text import show
+from app.commands.measure_text import remarks, show
 from app.commands.server_options import (
     DialectOption,
     KeyEnvOption,
@@ -108,7 +108,7 @@ def measure(
             raise CommandError(str(error), CANNOT_CONNECT) from None
         setting = _setting(target, question, plan)
         if html is not None:
-            _write(html, render(measurement, setting))
+            _write(html, render(measurement, setting, remarks(measurement)))
         if as_json:
             print(msgspec.json.encode(measurement.result).decode())
             for failure in measurement.failures:

@@ -26,7 +26,7 @@ def show(console: Console, measurement: Measurement, setting: Setting) -> None:
     console.print(f"[dim]{clean(setting.how)}[/]\n")
     if measurement.good:
         console.print(_table(measurement))
-        for line in _remarks(measurement):
+        for line in remarks(measurement):
             console.print(f"[dim]{escape(line)}[/]")
         _strips(console, measurement)
     for failure in measurement.failures:
@@ -41,6 +41,35 @@ def show(console: Console, measurement: Measurement, setting: Setting) -> None:
 def clean(text: str) -> str:
     """Somebody else's text, without what a terminal or rich's markup would obey."""
     return escape(printable(text))
+
+
+def remarks(measurement: Measurement) -> list[str]:
+    """What has to be known to read the numbers rightly, a sentence or two each."""
+    told = []
+    streamed, targets = measurement.result.streamed, measurement.targets
+    if not measurement.tokens_told:
+        told.append("The server does not count tokens: each piece of text stands for one.")
+    elif streamed.chunks and streamed.tokens / streamed.chunks > _MERGED:
+        each = streamed.tokens / streamed.chunks
+        told.append(f"{each:.1f} tokens in a piece: the gaps are between pieces, not steps of the model.")
+    cost, chance = measurement.result.cost_of_streaming, measurement.whole_spread
+    if cost is not None and chance is not None and abs(cost - 1) < chance:
+        told.append(
+            f"Whole replies differ by {chance:.0%} among themselves: such a cost of streaming may be chance."
+        )
+    if (lag := measurement.lag) is not None:
+        late, connecting = lag.due_to_begun_ms, lag.begun_to_sent_ms
+        told.append(
+            f"Sent {spell_ms(late[0])} after due (longest {spell_ms(late[1])}); connecting took "
+            f"{spell_ms(connecting[0])}. Both are part of every time."
+        )
+    told.append("The question is the same each time: a server that caches prompts answers warm.")
+    told.append(
+        f"QoE: first word due after {spell_ms(targets.ttft_target_ms)}, then {targets.tokens_per_second:g} "
+        f"tokens a second; fluidity: {spell_ms(targets.first_deadline_ms)}, then every "
+        f"{spell_ms(targets.deadline_ms)}."
+    )
+    return told
 
 
 # Private
@@ -66,34 +95,6 @@ def _table(measurement: Measurement) -> Table:
     table.add_row("QoE", _plain(result.qoe, 3), "")
     table.add_row("Fluidity", _plain(result.fluidity, 3), "")
     return table
-
-
-def _remarks(measurement: Measurement) -> list[str]:
-    remarks = []
-    streamed, targets = measurement.result.streamed, measurement.targets
-    if not measurement.tokens_told:
-        remarks.append("The server does not count tokens: each piece of text stands for one.")
-    elif streamed.chunks and streamed.tokens / streamed.chunks > _MERGED:
-        each = streamed.tokens / streamed.chunks
-        remarks.append(f"{each:.1f} tokens in a piece: the gaps are between pieces, not steps of the model.")
-    cost, chance = measurement.result.cost_of_streaming, measurement.whole_spread
-    if cost is not None and chance is not None and abs(cost - 1) < chance:
-        remarks.append(
-            f"Whole replies differ by {chance:.0%} among themselves: such a cost of streaming may be chance."
-        )
-    if (lag := measurement.lag) is not None:
-        late, connecting = lag.due_to_begun_ms, lag.begun_to_sent_ms
-        remarks.append(
-            f"Sent {spell_ms(late[0])} after due (longest {spell_ms(late[1])}); connecting took "
-            f"{spell_ms(connecting[0])}. Both are part of every time."
-        )
-    remarks.append("The question is the same each time: a server that caches prompts answers warm.")
-    remarks.append(
-        f"QoE: first word due after {spell_ms(targets.ttft_target_ms)}, then {targets.tokens_per_second:g} "
-        f"tokens a second; fluidity: {spell_ms(targets.first_deadline_ms)}, then every "
-        f"{spell_ms(targets.deadline_ms)}."
-    )
-    return remarks
 
 
 def _strips(console: Console, measurement: Measurement) -> None:

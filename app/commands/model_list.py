@@ -14,7 +14,7 @@ from typing import BinaryIO, Literal
 
 import msgspec
 
-from app.engine.weights import packaged_file
+from app.engine.weights import copy_name, packaged_file
 from app.errors import StartupError
 
 #: packaged: installed with Firstword.  converted: our faster copy of a GGUF file.  hub: downloaded.
@@ -27,7 +27,12 @@ _STRING = 8
 
 
 class InstalledModel(msgspec.Struct, frozen=True):
-    """One model. ``use`` is what ``--model`` takes; None: a copy that is used by itself."""
+    """One model. ``use`` is what ``--model`` takes; None: a copy that is used by itself.
+
+    ``current``: of a converted copy, whether the default model is served from it; False: it was made
+    of an earlier file or in an earlier format, and nobody reads it any more. None: not known, since
+    it was made of somebody's own file; or no copy.
+    """
 
     name: str
     kind: Kind
@@ -36,11 +41,14 @@ class InstalledModel(msgspec.Struct, frozen=True):
     licence: str | None
     path: str
     use: str | None
+    current: bool | None = None
 
 
 def installed(cache_dir: Path, hub_dir: Path) -> list[InstalledModel]:
     """All models, the default one first."""
-    return [*_packaged(), *_converted(cache_dir / "models"), *_hub(hub_dir)]
+    file = _packaged()
+    default = [_default(file)] if file is not None else []
+    return [*default, *_converted(cache_dir / "models", file), *_hub(hub_dir)]
 
 
 def hub_folder() -> Path:
@@ -84,22 +92,27 @@ def _string(file: BinaryIO) -> str:
     return file.read(size).decode("utf-8", "replace")
 
 
-def _packaged() -> Iterator[InstalledModel]:
+def _packaged() -> Path | None:
     try:
-        file = packaged_file()
+        return packaged_file()
     except StartupError:
-        return
+        return None
+
+
+def _default(file: Path) -> InstalledModel:
     with file.open("rb") as opened:
         licence = gguf_strings(opened).get("general.license")
     name = file.stem.rpartition(".")[0] or file.stem
-    yield InstalledModel(name, "packaged", True, file.stat().st_size, licence, str(file), None)
+    return InstalledModel(name, "packaged", True, file.stat().st_size, licence, str(file), None)
 
 
-def _converted(folder: Path) -> Iterator[InstalledModel]:
+def _converted(folder: Path, default: Path | None) -> Iterator[InstalledModel]:
     for copy in sorted(folder.glob("*/config.json")):
-        if not copy.parent.name.startswith("."):
-            name = re.sub(r"-[0-9a-f]{12}$", "", copy.parent.name)
-            yield InstalledModel(name, "converted", False, _size(copy.parent), None, str(copy.parent), None)
+        place = copy.parent
+        if not place.name.startswith("."):
+            name = re.sub(r"-[0-9a-f]{12}$", "", place.name)
+            current = place.name == copy_name(default) if default and name == default.stem else None
+            yield InstalledModel(name, "converted", False, _size(place), None, str(place), None, current)
 
 
 def _hub(folder: Path) -> Iterator[InstalledModel]:

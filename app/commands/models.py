@@ -20,6 +20,11 @@ from app.settings import Settings
 if TYPE_CHECKING:
     from app.commands.model_list import InstalledModel
 
+_CURRENT = {
+    True: ", [bold]in use[/] for the default",
+    False: ", of an earlier file or format: nothing reads it, it may be deleted",
+    None: "",
+}
 _KINDS = {
     "packaged": "installed with Firstword",
     "converted": "converted copy, for a fast start",
@@ -60,7 +65,8 @@ def _show(console: Console, found: list[InstalledModel]) -> None:
         default = ", [bold]the default[/]" if model.default else ""
         licence = f", licence {escape(model.licence)}" if model.licence else ""
         size = f"{model.bytes / 1e6:.0f} MB"
-        console.print(f"[bold]{escape(model.name)}[/]  {size}{licence}, {_KINDS[model.kind]}{default}")
+        kind = _KINDS[model.kind] + _CURRENT[model.current]
+        console.print(f"[bold]{escape(model.name)}[/]  {size}{licence}, {kind}{default}")
         console.print(f"  {escape(model.path)}", style="dim", highlight=False, soft_wrap=True)
         if model.use is not None:
             console.print(f"  firstword serve --model {escape(model.use)}", style="dim", highlight=False)

@@ -45,7 +45,10 @@ def record(
     key_env: Annotated[str, typer.Option(help="Environment variable that holds the server's API key.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print a summary as JSON instead of text.")] = False,
 ) -> None:
-    """Ask a running Firstword and save the answer with all its times, to be played again."""
+    """Ask a running Firstword and save the answer with all its times, to be played again.
+
+    Exit codes: 0 well, 1 the answer failed or cannot be saved, 2 wrong usage, 3 cannot connect.
+    """
     settings: dict[str, Any] = {"max_tokens": max_tokens, "temperature": temperature}
     if seed is not None:
         settings["seed"] = seed

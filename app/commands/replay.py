@@ -45,7 +45,10 @@ def replay(
     whole: Annotated[bool, typer.Option("--whole", help="All at once, as without streaming.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON; play nothing.")] = False,
 ) -> None:
-    """Play a recording in the terminal with its own timing, then show its strip and numbers."""
+    """Play a recording in the terminal with its own timing, then show its strip and numbers.
+
+    Exit codes: 0 well, 1 the file cannot be read or is no recording, 2 wrong usage.
+    """
     with one_line_errors():
         recording = _load(file)
         if as_json:

@@ -45,7 +45,10 @@ def serve(
         bool, typer.Option("--lan", help="Let the local network in, for a class; says what that exposes.")
     ] = False,
 ) -> None:
-    """Serve the chat page and the API. Every other knob is an environment variable (see the README)."""
+    """Serve the chat page and the API. Every other knob is an environment variable (see the README).
+
+    Exit codes: 0 ended by a signal, 1 cannot start, 2 wrong usage.
+    """
     # Here, or every other command would wait for the whole server to be imported.
     from app.server import run
 

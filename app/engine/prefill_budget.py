@@ -48,6 +48,8 @@ class PrefillBudget:
         """One step took so long with so many decode rows and prompt tokens."""
         if num_prompt_tokens == 0:
             self._decode_ns[num_rows] = _mix(self._decode_ns.get(num_rows), duration_ns, _NEWEST)
+        elif num_prompt_tokens > self.most:
+            return  # a prompt read at once says little about pieces
         elif num_rows == 0:
             self._observe_alone(max(duration_ns, 1) / num_prompt_tokens, num_prompt_tokens)
         elif (plain_ns := self._plain_ns(num_rows)) is not None:

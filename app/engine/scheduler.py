@@ -89,7 +89,7 @@ class Scheduler:
             sequence.slot = None
 
     def plan(self, now_ns: int, budget_tokens: int) -> Plan:
-        """The next step, with at most ``budget_tokens`` of prompts."""
+        """The next step, with at most ``budget_tokens`` of prompts (and one that is to be read at once)."""
         resumed = self._bring_back()
         preempted: list[Sequence] = []
         decode = self._rows(now_ns, preempted)
@@ -228,7 +228,8 @@ def _chunk(sequence: Sequence, budget_tokens: int) -> Chunk:
     """The next piece of what must still be computed of a sequence."""
     assert sequence.slot is not None
     start = sequence.computed
-    token_ids = sequence.token_ids[start : start + budget_tokens]
+    stop = None if sequence.prompt.prefill_at_once else start + budget_tokens
+    token_ids = sequence.token_ids[start:stop]
     complete = start + len(token_ids) == len(sequence.token_ids)
     return Chunk(sequence.slot, start, token_ids, complete)
 

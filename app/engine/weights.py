@@ -83,7 +83,7 @@ def converted(
     convert: Callable[[Path, Path, Progress], None] = gguf_conversion.convert,
 ) -> Path:
     """The cached folder made of ``file``; converts it when there is none yet."""
-    target = cache_dir / "models" / _key(file)
+    target = cache_dir / "models" / copy_name(file)
     if target.is_dir():
         return target
     try:
@@ -97,14 +97,14 @@ def converted(
     return target
 
 
-# Private
-
-
-def _key(file: Path) -> str:
+def copy_name(file: Path) -> str:
     """Name and fingerprint of a file: a changed file or format gets a new folder."""
     stat = file.stat()
     identity = f"{file.name} {stat.st_size} {stat.st_mtime_ns} {gguf_conversion.FORMAT_VERSION}"
     return f"{file.stem}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
+
+
+# Private
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -39,15 +40,29 @@ class News(msgspec.Struct, frozen=True, tag="user", tag_field="type"):
 
 
 class Totals(msgspec.Struct, frozen=True, tag="totals", tag_field="type"):
-    """Of all users who got an answer; first tokens count from arriving, so the gate is in them."""
+    """Of all users who got an answer; first tokens count from arriving, so the gate is in them.
+
+    Gaps are those between a user's tokens as the engine made them, all users' together.
+    """
 
     answered: int
     failed: int
     first_p50_ms: float | None
     first_p95_ms: float | None
+    gap_p50_ms: float | None
+    gap_most_ms: float | None
     tokens: int
     total_ms: float
     tokens_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """In what order the work is done: who goes in when, and whether a question is read in pieces."""
+
+    batching: Batching
+    group: int
+    prefill_at_once: bool
 
 
 class Crowd:
@@ -56,14 +71,14 @@ class Crowd:
     def __init__(
         self,
         users: list[User],
-        batching: Batching,
-        group: int,
+        order: Order,
         replies: Replies,
         listener: Listener,
         new_id: Callable[[], str],
     ) -> None:
         self._users = users
-        self._gate = Gate(batching, group)
+        self._order = order
+        self._gate = Gate(order.batching, order.group)
         self._replies = replies
         self._listener = listener
         self._new_id = new_id
@@ -72,6 +87,7 @@ class Crowd:
         self._admitted = {user.number: asyncio.Event() for user in users}
         self._tasks: list[asyncio.Task[None]] = []
         self._firsts_ms: list[float] = []
+        self._gaps_ms: list[float] = []
         self._tokens = 0
         self._failed = 0
         self.closed = False
@@ -97,6 +113,8 @@ class Crowd:
             failed=self._failed,
             first_p50_ms=percentile(self._firsts_ms, 0.5),
             first_p95_ms=percentile(self._firsts_ms, 0.95),
+            gap_p50_ms=percentile(self._gaps_ms, 0.5),
+            gap_most_ms=max(self._gaps_ms, default=None),
             tokens=self._tokens,
             total_ms=total_ms,
             tokens_per_second=round(self._tokens / max(total_ms, 1.0) * 1000, 2),
@@ -133,10 +151,12 @@ class Crowd:
             sampling=Sampling(temperature=0.7, seed=user.number),
             max_tokens=user.answer_tokens,
             ignore_eos=True,
+            prefill_at_once=self._order.prefill_at_once,
         )
         reply = self._replies.start(prompt, resumable=False, slow_policy="buffer")
         reader = reply.attach("token")
         tokens = 0
+        last_ms = 0.0
         try:
             await self._tell(user, "admitted", row=self._listener.number(reply.id))
             async for event in reader:
@@ -144,7 +164,10 @@ class Crowd:
                     if not tokens:
                         self._firsts_ms.append(self._t() - user.arrives_ms)
                         await self._tell(user, "first")
+                    else:
+                        self._gaps_ms.append(round(event.t - last_ms, 3))
                     tokens += event.tokens
+                    last_ms = event.t
                 elif isinstance(event, Error):
                     raise FirstwordError(event.message)
                 elif isinstance(event, Done):

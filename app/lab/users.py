@@ -16,11 +16,15 @@ _WORDS = ("river", "stone", "window", "paper", "garden", "morning", "engine", "l
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """``users`` people at ``per_second`` on average; answers of ``least`` to ``most`` tokens each."""
+    """``users`` people at ``per_second`` on average; answers of ``least`` to ``most`` tokens each.
+
+    One of them, who comes when half of the others are there, asks with ``long_words`` words.
+    """
 
     users: int
     per_second: float
     prompt_words: int
+    long_words: int
     least: int
     most: int
     seed: int
@@ -42,7 +46,8 @@ def users(habits: Habits) -> list[User]:
     made = []
     for number in range(1, habits.users + 1):
         tokens = chance.randint(habits.least, habits.most)
-        made.append(User(number, round(at_ms, 3), habits.prompt_words, tokens))
+        words = habits.long_words if number == habits.users // 2 + 1 else habits.prompt_words
+        made.append(User(number, round(at_ms, 3), words, tokens))
         at_ms += chance.expovariate(habits.per_second) * 1000
     return made
 

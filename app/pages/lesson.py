@@ -71,7 +71,8 @@ def _code(folder: Path, file: str, name: str) -> Markup:
     """A piece of a file of docs/code, with the file's name."""
     text = snippet((folder / file).read_text(), name)
     return Markup(
-        '<figure class="source"><figcaption>docs/code/{}</figcaption><pre><code>{}</code></pre></figure>'
+        '<figure class="source"><figcaption>docs/code/{}</figcaption>'
+        '<pre tabindex="0"><code>{}</code></pre></figure>'
     ).format(file, text)
 
 

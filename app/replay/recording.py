@@ -7,6 +7,7 @@ may add some. It refuses to know how a recording is made and who plays it.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import re
 from pathlib import Path
@@ -17,19 +18,18 @@ import msgspec
 from app.errors import BadRequest
 from app.events import Delta, Done, Paused, Queued, Resumed, Started
 from app.prompt import Message
+from app.replay.recorded_lanes import MAX_LANES, MAX_T_MS, Count, Lane, Line, check_lane
 
 FORMAT = "firstword-recording"
 VERSION = 1
 #: About 15 000 tokens with everything that is kept of each; ours have a few hundred.
 MAX_BYTES = 4 * 1024 * 1024
-MAX_T_MS = 3_600_000.0
+#: What a reader of JSON can follow in any language; ours are six levels deep.
+MAX_DEPTH = 100
 
 Id = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
-Line = Annotated[str, msgspec.Meta(max_length=200)]
-Ms = Annotated[float, msgspec.Meta(ge=0, le=MAX_T_MS)]
 Utc = Annotated[str, msgspec.Meta(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|\+00:00)$")]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
-Count = Annotated[int, msgspec.Meta(ge=0, le=1_000_000)]
 Kind = TypeVar("Kind")
 Event = Queued | Started | Delta | Paused | Resumed | Done
 
@@ -76,26 +76,6 @@ class Said(msgspec.Struct, frozen=True):
         return done
 
 
-class LaneArrival(msgspec.Struct, frozen=True):
-    at_ms: Ms
-    seq: Count
-    text: str
-    tokens: Count
-    words: Count
-
-
-class Lane(msgspec.Struct, frozen=True):
-    """What one reader saw, in ms since the click; written by the page that raced them."""
-
-    label: Line
-    settings: dict[str, Any]
-    events: Annotated[list[dict[str, Any]], msgspec.Meta(max_length=50_000)] = []
-    arrivals: Annotated[list[LaneArrival], msgspec.Meta(max_length=50_000)] = []
-    first_paint_ms: Ms | None = None
-    last_paint_ms: Ms | None = None
-    ended_ms: Ms | None = None
-
-
 class Recording(msgspec.Struct, frozen=True):
     format: str
     version: int
@@ -108,13 +88,17 @@ class Recording(msgspec.Struct, frozen=True):
     model: Model
     hardware: Hardware
     reply: Said
-    lanes: Annotated[list[Lane], msgspec.Meta(max_length=16)] = []
+    lanes: Annotated[list[Lane], msgspec.Meta(max_length=MAX_LANES)] = []
 
 
 def read_recording(data: bytes) -> Recording:
     """The recording in ``data``. Raises BadRequest: one sentence that names the field."""
     if len(data) > MAX_BYTES:
         raise BadRequest(f"the recording has {len(data)} bytes; the limit is {MAX_BYTES}")
+    # Some editors put a byte order mark at the beginning of what they save.
+    data = data.removeprefix(codecs.BOM_UTF8)
+    if _depth(data) > MAX_DEPTH:
+        raise BadRequest(f"the recording must be at most {MAX_DEPTH} levels deep")
     head = _decode(data, _Head)
     if head.format != FORMAT:
         raise BadRequest(f'format is not "{FORMAT}": this is no recording of Firstword', param="format")
@@ -124,6 +108,10 @@ def read_recording(data: bytes) -> Recording:
         )
     recording = _decode(data, Recording)
     _check(recording.reply)
+    if len(recording.lanes) == 1:
+        raise BadRequest("lanes must be none, or at least two: a race has no less", param="lanes")
+    for place, lane in enumerate(recording.lanes):
+        check_lane(lane, recording.reply.id, recording.reply.text, f"lanes[{place}]")
     return recording
 
 
@@ -162,6 +150,18 @@ def sha256_of(text: str) -> str:
 class _Head(msgspec.Struct):
     format: Any = None
     version: Any = None
+
+
+_BRACKETS = re.compile(rb'"(?:[^"\\]|\\.)*"|([\[{])|([\]}])', re.DOTALL)
+
+
+def _depth(data: bytes) -> int:
+    """How deep lists and objects lie in each other, also in fields that nobody reads."""
+    depth = deepest = 0
+    for bracket in _BRACKETS.finditer(data):
+        depth += (bracket[1] is not None) - (bracket[2] is not None)
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _decode(data: bytes, kind: type[Kind]) -> Kind:

@@ -32,6 +32,7 @@ def _message_classes() -> dict[str, Any]:
 
 _classes = _message_classes()
 GenerateRequest: Any = _classes["firstword.v1.GenerateRequest"]
+AttachRequest: Any = _classes["firstword.v1.AttachRequest"]
 Event: Any = _classes["firstword.v1.Event"]
 
 

@@ -1,6 +1,6 @@
-"""gRPC (extra ``grpc``): ``firstword.v1.Generation/Generate``, server-streaming, on its own port.
+"""gRPC (extra ``grpc``): ``firstword.v1.Generation``, server-streaming, on its own port.
 
-One call is one reply: its deadline and its cancellation stop the generation. The next event is
+A call of ``Generate`` is one reply: its deadline and its cancellation stop the generation. The next event is
 taken when the transport has taken the last one, so the reader's progress follows the transport's
 windows. Requests pass the same intake as JSON. It refuses to know what the fields mean and what
 the messages look like (grpc_messages). Browsers cannot speak gRPC, so there is no Origin to check.
@@ -22,9 +22,15 @@ from app.reply.log import Reply
 from app.reply.reader import Reader
 from app.reply.registry import Replies
 from app.settings import Settings
-from app.transports.grpc_messages import SERVICE, GenerateRequest, start_fields, to_message
+from app.transports.grpc_messages import (
+    SERVICE,
+    AttachRequest,
+    GenerateRequest,
+    start_fields,
+    to_message,
+)
 from app.transports.guard import check_key
-from app.transports.reading import Start, read_start
+from app.transports.reading import Reading, Start, read_attach, read_start
 
 
 class GrpcServer:
@@ -50,14 +56,18 @@ class GrpcServer:
             ],
             maximum_concurrent_rpcs=self._settings.max_replies,
         )
-        handler = grpc.unary_stream_rpc_method_handler(
-            self._generate,
-            request_deserializer=GenerateRequest.FromString,
-            response_serializer=lambda message: message.SerializeToString(),
-        )
-        self._server.add_generic_rpc_handlers(
-            (grpc.method_handlers_generic_handler(SERVICE, {"Generate": handler}),)
-        )
+        methods = {
+            name: grpc.unary_stream_rpc_method_handler(
+                handle,
+                request_deserializer=request.FromString,
+                response_serializer=lambda message: message.SerializeToString(),
+            )
+            for name, handle, request in (
+                ("Generate", self._generate, GenerateRequest),
+                ("Attach", self._attach, AttachRequest),
+            )
+        }
+        self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
         host = f"[{self.host}]" if ":" in self.host else self.host
         try:
             self.port = self._server.add_insecure_port(f"{host}:{self.port}")
@@ -81,7 +91,19 @@ class GrpcServer:
             reply = self._begin(start)
         except FirstwordError as error:
             await _refuse(context, error)
-        reader = reply.attach(start.reading.pace)
+        await self._read(reply, start.reading, context)
+
+    async def _attach(self, request: Any, context: Any) -> None:
+        try:
+            self._check_key(context)
+            id, reading = read_attach(Fields(start_fields(request)))
+            reply = self._replies.get(id)
+        except FirstwordError as error:
+            await _refuse(context, error)
+        await self._read(reply, reading, context)
+
+    async def _read(self, reply: Reply, reading: Reading, context: Any) -> None:
+        reader = reply.attach(reading.pace, after=reading.after)
         try:
             await reply.opened()
             await self._relay(reader, context)

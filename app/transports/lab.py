@@ -4,7 +4,8 @@
                                       engine's steps
     POST /api/lab/replies             202 {"reply"}: a staged one, {"kind", "await_readers"}
     GET  /api/lab/replies/{id}/gzip   a reply's NDJSON through gzip: ?flush=each or ?flush=end
-
+    GET  /api/lab/wires               {"grpc": whether this server speaks it}
+    GET  /api/lab/replies/{id}/grpc   NDJSON: a reply over gRPC, read by our own client, frame by frame
     POST /api/lab/users               NDJSON: virtual users who ask through a gate, and what became of them
 
 It refuses to know what an experiment shows (static/js/lab) and how steps are merged (app.lab).
@@ -12,6 +13,7 @@ It refuses to know what an experiment shows (static/js/lab) and how steps are me
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
@@ -22,11 +24,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.errors import EngineLoading, Overloaded
+from app.errors import EngineLoading, NotFound, Overloaded
 from app.events import AnyEvent
 from app.intake.fields import Fields, from_query
 from app.lab.compression import FLUSHES, Flush, Squeeze
-from app.lab.crowd import Crowd
+from app.lab.crowd import Crowd, Order
 from app.lab.gate import BATCHINGS
 from app.lab.staged import STAGINGS, stage
 from app.lab.steps import Listener, StepFeed
@@ -47,6 +49,8 @@ _MAX_READERS = 16
 #: Less than the line at the door holds: other people's questions still get in.
 _MAX_USERS = 24
 _MAX_ANSWER_TOKENS = 128
+_MAX_PROMPT_WORDS = 400
+PREFILLS = ("pieces", "at_once")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,18 @@ class CrowdLines:
             self.crowd.close()
 
 
+@dataclass(frozen=True, slots=True)
+class GrpcLines:
+    """A reply over gRPC as our own client hears it, as a response; the call ends with its reader."""
+
+    news: AsyncIterator[Any]
+    settings: Settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with contextlib.aclosing(self.news) as news:  # type: ignore[type-var]
+            await Lines(news, self.settings)(scope, receive, send)
+
+
 class GzipFrames(framing.NdjsonFrames):
     """Lines of NDJSON, compressed as one stream."""
 
@@ -139,6 +155,19 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
         headers = {"content-encoding": "gzip", "x-reply-id": reply.id}
         return StreamedAnswer(reply.attach("token"), Reading(), GzipFrames(flush), settings, headers)
 
+    async def wires(request: Request) -> Response:
+        body = framing.json_bytes({"grpc": bool(settings.grpc_port)})
+        return Response(body, 200, {"cache-control": "no-store"}, framing.JSON)
+
+    async def over_grpc(request: Request) -> ASGIApp:
+        reply = replies.get(request.path_params["id"])
+        if not settings.grpc_port:
+            raise NotFound("This server does not speak gRPC: start it with --grpc-port.")
+        # Here, because its packages are an extra that a server without gRPC need not have.
+        from app.transports.lab_grpc import grpc_news
+
+        return GrpcLines(grpc_news(reply.id, settings), settings)
+
     async def staged(request: Request) -> Response:
         fields = Fields(await read_json(request, settings.max_body_bytes))
         kind = fields.choice("kind", STAGINGS, STAGINGS[0])
@@ -153,8 +182,11 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
     async def crowd(request: Request) -> ASGIApp:
         fields = Fields(await read_json(request, settings.max_body_bytes))
         habits = _read_habits(fields)
-        batching = fields.choice("batching", BATCHINGS, BATCHINGS[0])
-        group = fields.integer("group", 2, 16, 4)
+        order = Order(
+            batching=fields.choice("batching", BATCHINGS, BATCHINGS[0]),
+            group=fields.integer("group", 2, 16, 4),
+            prefill_at_once=fields.choice("prefill", PREFILLS, PREFILLS[0]) == "at_once",
+        )
         fields.refuse_others()
         if replies.engine.status.state != "ready":
             raise EngineLoading("The model is not ready yet; this experiment draws its steps and needs it.")
@@ -162,13 +194,15 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
             raise Overloaded(
                 "another page has its users here just now, and two crowds would measure each other"
             )
-        crowds[:] = [Crowd(users(habits), batching, group, replies, feed.listen(), new_reply_id)]
+        crowds[:] = [Crowd(users(habits), order, replies, feed.listen(), new_reply_id)]
         return CrowdLines(crowds[0], settings)
 
     return [
         _get("/api/lab/steps", steps),
         Route("/api/lab/users", crowd, methods=["POST"]),
         _get("/api/lab/replies/{id}/gzip", compressed),
+        _get("/api/lab/replies/{id}/grpc", over_grpc),
+        _get("/api/lab/wires", wires),
         Route("/api/lab/replies", staged, methods=["POST"]),
     ]
 
@@ -178,10 +212,12 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
 
 def _read_habits(fields: Fields) -> Habits:
     least = fields.integer("least_tokens", 1, _MAX_ANSWER_TOKENS, 8)
+    words = fields.integer("prompt_words", 1, _MAX_PROMPT_WORDS, 20)
     return Habits(
         users=fields.integer("users", 1, _MAX_USERS, 8),
         per_second=fields.number("per_second", 0.1, 20, 2.0),
-        prompt_words=fields.integer("prompt_words", 1, 400, 20),
+        prompt_words=words,
+        long_words=fields.integer("long_words", 1, _MAX_PROMPT_WORDS, words),
         least=least,
         most=fields.integer("most_tokens", least, _MAX_ANSWER_TOKENS, max(least, 48)),
         seed=fields.integer("seed", 0, 2**31, 1),

@@ -18,7 +18,7 @@ SSE = "text/event-stream"
 Stream = Callable[[Asked, Out], Awaitable[None]]
 
 
-def openai(stream: Stream, step_s: float = words.STEP_S) -> Answer:
+def openai(stream: Stream) -> Answer:
     """A server that is healthy but for how it streams."""
 
     async def answer(asked: Asked, out: Out) -> None:
@@ -31,7 +31,7 @@ def openai(stream: Stream, step_s: float = words.STEP_S) -> Answer:
         elif asked.stream:
             await stream(asked, out)
         else:
-            await out.whole(await words.whole(asked.max_tokens, step_s))
+            await out.whole(await words.whole(asked.max_tokens))
 
     return answer
 
@@ -137,15 +137,12 @@ async def flushes_4_kib(asked: Asked, out: Out) -> None:
     await out.end()
 
 
-SLOW_S = 0.03
-
-
-async def flushes_each_second(asked: Asked, out: Out) -> None:
+async def flushes_by_the_clock(asked: Asked, out: Out) -> None:
     held: list[bytes] = []
     ended = asyncio.Event()
 
     async def collect() -> None:
-        async for frame in frames(asked.max_tokens, SLOW_S):
+        async for frame in frames(asked.max_tokens):
             held.append(frame)
         ended.set()
 
@@ -154,7 +151,7 @@ async def flushes_each_second(asked: Asked, out: Out) -> None:
     clock = asyncio.get_running_loop().time
     due_s = clock()
     while not ended.is_set():
-        due_s += 1.0
+        due_s += 0.5
         try:
             async with asyncio.timeout_at(due_s):
                 await ended.wait()

@@ -18,17 +18,17 @@ TOKENS: list[bytes] = [
 FIRST_S, STEP_S = 0.05, 0.009
 
 
-async def made(num: int, step_s: float = STEP_S) -> AsyncIterator[bytes]:
+async def made(num: int) -> AsyncIterator[bytes]:
     """``num`` tokens as a model makes them; every call is another generation."""
     for number in range(num):
-        await asyncio.sleep(FIRST_S if number == 0 else step_s)
+        await asyncio.sleep(FIRST_S if number == 0 else STEP_S)
         yield TOKENS[number % len(TOKENS)]
 
 
-async def texts(num: int, step_s: float = STEP_S) -> AsyncIterator[str]:
+async def texts(num: int) -> AsyncIterator[str]:
     """The same as text: bytes wait until their character is whole."""
     held = b""
-    async for token in made(num, step_s):
+    async for token in made(num):
         held += token
         try:
             text = held.decode()
@@ -69,18 +69,18 @@ def closing(num: int) -> bytes:
     return sse(chunk({}, "stop")) + sse(chunk({}, choices=[], usage=usage)) + DONE
 
 
-async def frames(num: int, step_s: float = STEP_S) -> AsyncIterator[bytes]:
+async def frames(num: int) -> AsyncIterator[bytes]:
     """A whole, healthy stream of chat completion chunks."""
     first = True
-    async for text in texts(num, step_s):
+    async for text in texts(num):
         yield content(text, first)
         first = False
     yield closing(num)
 
 
-async def whole(num: int, step_s: float = STEP_S) -> dict[str, Any]:
+async def whole(num: int) -> dict[str, Any]:
     """A chat completion that is not streamed; it takes as long."""
-    text = "".join([piece async for piece in texts(num, step_s)])
+    text = "".join([piece async for piece in texts(num)])
     message = {"role": "assistant", "content": text}
     usage = {"prompt_tokens": 5, "completion_tokens": num, "total_tokens": 5 + num}
     choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}

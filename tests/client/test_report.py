@@ -49,6 +49,11 @@ def test_the_report_says_what_failed_and_what_is_left_out() -> None:
     assert "The first 40 are shown, 5 are not." in page
 
 
+def test_the_report_says_what_has_to_be_known_to_read_it() -> None:
+    page = render(measured([exchange()]), SETTING, ["A server that <caches> answers warm."])
+    assert "<li>A server that &lt;caches&gt; answers warm.</li>" in page
+
+
 def test_a_report_without_any_good_reply_is_a_report() -> None:
     assert "no memory" in render(measured([exchange(error="no memory")]), SETTING)
 

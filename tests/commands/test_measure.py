@@ -38,7 +38,9 @@ def test_json_is_exactly_the_agreed_shape(url: str, dialect: str) -> None:
     assert list(told["streamed"]) == ["ttft_ms", "last_ms", "gaps_ms", "tokens", "chunks"]
     assert list(told["streamed"]["gaps_ms"]) == ["p50", "p95", "p99", "max"]
     assert list(told["whole"]) == ["total_ms"]
-    assert told["streamed"]["chunks"] == told["streamed"]["tokens"] == 10
+    # Plain text tells no tokens, and on a busy machine two of its pieces may come in one read.
+    assert told["streamed"]["tokens"] == 10 or dialect == "plain"
+    assert 1 < told["streamed"]["chunks"] <= 10
     assert 10 <= told["streamed"]["ttft_ms"] < told["streamed"]["last_ms"]
     ratio = told["streamed"]["last_ms"] / told["whole"]["total_ms"]
     assert told["cost_of_streaming"] == pytest.approx(ratio, abs=0.001)

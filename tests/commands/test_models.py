@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from app.cli import app
 from app.commands import model_list
 from app.commands.model_list import gguf_strings, hub_folder, installed
+from app.engine.weights import copy_name
 
 
 def gguf(*pairs: tuple[str, object]) -> bytes:
@@ -53,9 +54,10 @@ def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
     file.write_bytes(gguf(("general.license", "apache-2.0")))
     monkeypatch.setattr(model_list, "packaged_file", lambda: file)
     cache, hub = tmp_path / "cache", tmp_path / "hub"
-    copy = cache / "models" / "Tiny-1M.Q4_1-0123456789ab"
-    copy.mkdir(parents=True)
-    (copy / "config.json").write_bytes(b"x" * 100)
+    for name in ("Tiny-1M.Q4_1-000000000000", copy_name(file), "mine-0123456789ab"):
+        copy = cache / "models" / name
+        copy.mkdir(parents=True)
+        (copy / "config.json").write_bytes(b"x" * 100)
     (cache / "models" / "Tiny-1M.Q4_1-0123456789ab.lock").touch()
     for name, weights in (("models--org--good", "model.safetensors"), ("models--org--pickle", "model.bin")):
         snapshot = hub / name / "snapshots" / "abc"
@@ -69,12 +71,22 @@ def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
 
 
 def test_models_are_listed_with_size_licence_and_place(caches: tuple[Path, Path]) -> None:
-    packaged, converted, hub = installed(*caches)
+    packaged, *copies, hub = installed(*caches)
+    converted = copies[0]
     assert (packaged.name, packaged.kind, packaged.default) == ("Tiny-1M", "packaged", True)
     assert packaged.licence == "apache-2.0"
     assert (converted.name, converted.bytes, converted.use) == ("Tiny-1M.Q4_1", 100, None)
     assert (hub.name, hub.licence, hub.use) == ("org/good", "mit", "org/good")
     assert hub.bytes == 1000 + len("---\nlicense: mit\n---\n")
+
+
+def test_it_is_said_which_copy_the_default_is_served_from(caches: tuple[Path, Path]) -> None:
+    copies = [model for model in installed(*caches) if model.kind == "converted"]
+    assert [(copy.name, copy.current) for copy in copies] == [
+        ("Tiny-1M.Q4_1", False),
+        ("Tiny-1M.Q4_1", True),
+        ("mine", None),
+    ]
 
 
 def test_the_command_prints_them_for_people_and_for_programs(
@@ -89,7 +101,8 @@ def test_the_command_prints_them_for_people_and_for_programs(
     assert "the default" in " ".join(shown.output.split())
     assert "firstword serve --model org/good" in shown.output
     assert told["default"] == "Tiny-1M"
-    assert [model["kind"] for model in told["models"]] == ["packaged", "converted", "hub"]
+    assert [model["kind"] for model in told["models"]] == ["packaged", *["converted"] * 3, "hub"]
+    assert "in use for the default" in " ".join(shown.output.split())
 
 
 def test_the_hubs_folder_follows_its_own_variables(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -39,10 +39,11 @@ def world_with_prices(gap_ratio: float) -> World:
     return world
 
 
-def ask(world: World, id: str, num_prompt: int, max_tokens: int) -> None:
+def ask(world: World, id: str, num_prompt: int, max_tokens: int, *, at_once: bool = False) -> None:
     # Begins unlike any other's, so that nothing of it is cached.
     text = (id * num_prompt)[:num_prompt]
-    world.add(Prompt(id=id, text=text, max_tokens=max_tokens, ignore_eos=True))
+    prompt = Prompt(id=id, text=text, max_tokens=max_tokens, ignore_eos=True, prefill_at_once=at_once)
+    world.add(prompt)
 
 
 def steps_beside_streams(world: World, newcomer: str) -> list[StepRecord]:
@@ -78,3 +79,20 @@ def test_nobody_streaming_means_whole_pieces():
     world.run()
     sizes = [n for s in world.steps for _, phase, n in s.rows if phase == "prefill"]
     assert sizes == [64, 64, 64, 48]
+
+
+def test_a_prompt_read_at_once_is_one_step_that_everybody_feels_and_teaches_nothing():
+    world = world_with_prices(2.0)
+    for id in "abc":
+        ask(world, id, 30, 200)
+    while len(world.steps) < 30:
+        world.loop.run_once()
+    careful = world.loop._budget.tokens(3, 1)
+    ask(world, "new", 240, 4, at_once=True)
+    while not steps_beside_streams(world, "new"):
+        world.loop.run_once()
+    assert world.loop._budget.tokens(3, 1) == careful
+    world.run()
+    (spike,) = steps_beside_streams(world, "new")
+    assert ("new", "prefill", 240) in spike.rows
+    assert spike.duration_ns >= (30 + 30 + 2 * 240) * MS

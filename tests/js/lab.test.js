@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { Ledger, gapsByPause } from "../../static/js/lab/ledger.js";
 import { HeldOverTime, memoryOf } from "../../static/js/lab/memory.js";
+import { UsersChart } from "../../static/js/lab/users_chart.js";
+import { runRecorded, toldAt } from "../../static/js/lab/users_run.js";
 import { Way } from "../../static/js/lab/way.js";
 
 test("a reader takes as many tokens as its speed has earned", () => {
@@ -67,4 +70,41 @@ test("what comes together is one arrival, and an end without text is none", () =
   way.take([JSON.stringify({ type: "done", reply: "r", seq: 2, finish_reason: "stop" })], 50);
   assert.deepEqual(way.arrivals, [{ at_ms: 40, words: 2, tokens: 2 }]);
   assert.deepEqual([way.ended, way.last_ms, way.text], [true, 50, "one two"]);
+});
+
+const step = (/** @type {number} */ t, /** @type {[number, string, number][]} */ rows) =>
+  ({ type: /** @type {const} */ ("step"), t, ms: 50, steps: 1, rows, kv_used: 0, kv_total: 9, waiting: 0, paused: 0 });
+
+test("a step knows how many wrote in it and whether somebody's question was read", () => {
+  const chart = new UsersChart();
+  chart.hear(step(0, [[1, "prefill", 8]]));
+  chart.hear(step(50, [[1, "decode", 1], [2, "prefill", 9]]));
+  chart.hear(step(100, [[1, "decode", 1], [2, "decode", 1]]));
+  assert.deepEqual(chart.dots.map(({ numWriting, withPrefill }) => [numWriting, withPrefill]), [[0, true], [1, true], [2, false]]);
+});
+
+test("the recorded runs hold every order of work, each from its plan to its totals", () => {
+  const { runs } = JSON.parse(readFileSync(new URL("../../static/runs/batching.json", import.meta.url), "utf8"));
+  const orders = ["single", "request", "iteration"].flatMap((order) => [`${order}-pieces`, `${order}-at_once`]);
+  assert.deepEqual(Object.keys(runs).sort(), orders.sort());
+  for (const items of Object.values(runs)) {
+    const chart = new UsersChart();
+    items.forEach((/** @type {any} */ item) => chart.hear(item));
+    assert.equal(items[0].type, "plan");
+    assert.equal(chart.totals?.answered, chart.rows.length);
+    assert.ok(chart.dots.some(({ numWriting }) => numWriting > 0));
+    assert.ok(chart.rows.every(({ first_ms, prefill, decode }) => first_ms !== null && prefill.length && decode.length));
+  }
+});
+
+test("a recorded run is told at its own times, and no further once it is stopped", async () => {
+  const items = [{ type: "plan", users: [] }, step(0, []), step(30, []), step(60_000, [])];
+  const stop = new AbortController();
+  /** @type {any[]} */
+  const heard = [];
+  const began_ms = performance.now();
+  setTimeout(() => stop.abort(), 150);
+  await runRecorded(/** @type {any} */ (items), (item) => heard.push(item), stop.signal);
+  assert.deepEqual(heard, items.slice(0, 3));
+  assert.ok(performance.now() - began_ms >= toldAt(/** @type {any} */ (items[2])) - 1);
 });

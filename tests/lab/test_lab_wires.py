@@ -9,9 +9,11 @@ from typing import Any
 import httpx
 import pytest
 
-from app.engine.script import spoken
+from app.engine.script import Script, spoken
 from app.engine.scripted import ScriptedEngine
+from app.generation import Sink
 from app.lab.experiments import EXPERIMENTS
+from app.prompt import Prompt
 from tests.server import Running, until
 from tests.socket.clients import HELLO
 
@@ -107,6 +109,18 @@ async def test_only_the_experiments_that_are_there_have_a_page(serve: Serve) -> 
 CROWD = {"users": 4, "per_second": 20, "least_tokens": 3, "most_tokens": 6, "prompt_words": 4}
 
 
+class Listening(ScriptedEngine):
+    """Remembers what it is asked."""
+
+    def __init__(self, script: Script) -> None:
+        super().__init__(script)
+        self.asked: list[Prompt] = []
+
+    def submit(self, prompt: Prompt, sink: Sink) -> None:
+        self.asked.append(prompt)
+        super().submit(prompt, sink)
+
+
 async def crowd(running: Running, **changes: Any) -> list[dict[str, Any]]:
     async with httpx.AsyncClient(base_url=running.url) as client:
         answer = await client.post("/api/lab/users", json={**CROWD, **changes}, timeout=20)
@@ -132,6 +146,18 @@ async def test_all_users_are_answered_and_counted(serve: Serve, batching: str) -
     assert at_once <= {"iteration": 4, "request": 2, "single": 1}[batching]
 
 
+@pytest.mark.parametrize(("prefill", "at_once"), [("pieces", False), ("at_once", True)])
+async def test_questions_are_read_in_pieces_or_at_once_as_the_knob_says(
+    serve: Serve, prefill: str, at_once: bool
+) -> None:
+    engine = Listening(spoken("la " * 50, 5))
+    news = await crowd(await serve(engine), prefill=prefill, long_words=60)
+    assert {prompt.prefill_at_once for prompt in engine.asked} == {at_once}
+    assert [user["prompt_words"] for user in news[0]["users"]] == [4, 4, 60, 4]
+    totals = news[-1]
+    assert 4 <= totals["gap_p50_ms"] <= totals["gap_most_ms"]
+
+
 async def test_a_crowd_ends_with_its_page_and_leaves_nothing_behind(serve: Serve) -> None:
     engine = ScriptedEngine(spoken("la " * 50, 200))
     running: Running = await serve(engine)
@@ -149,8 +175,11 @@ async def test_a_crowd_ends_with_its_page_and_leaves_nothing_behind(serve: Serve
         assert again.status_code == 200
 
 
-@pytest.mark.parametrize(("field", "value"), [("users", 25), ("per_second", 21), ("most_tokens", 129)])
-async def test_a_crowd_has_limits(serve: Serve, field: str, value: int) -> None:
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("users", 25), ("per_second", 21), ("most_tokens", 129), ("long_words", 401), ("prefill", "never")],
+)
+async def test_a_crowd_has_limits(serve: Serve, field: str, value: Any) -> None:
     running: Running = await serve(ScriptedEngine(manual=True))
     async with httpx.AsyncClient(base_url=running.url) as client:
         answer = await client.post("/api/lab/users", json={**CROWD, field: value})

@@ -6,20 +6,25 @@ from hypothesis import strategies as st
 from app.lab.gate import BATCHINGS, Batching, Gate
 from app.lab.users import Habits, question, users
 
-HABITS = Habits(users=12, per_second=4.0, prompt_words=10, least=4, most=40, seed=3)
+HABITS = Habits(users=12, per_second=4.0, prompt_words=10, long_words=80, least=4, most=40, seed=3)
 
 
 def test_the_same_seed_brings_the_same_users_and_another_one_others() -> None:
     assert users(HABITS) == users(HABITS)
-    assert users(HABITS) != users(Habits(12, 4.0, 10, 4, 40, 4))
+    assert users(HABITS) != users(Habits(12, 4.0, 10, 80, 4, 40, 4))
 
 
 def test_the_first_comes_at_once_and_the_others_behind_at_about_the_rate() -> None:
-    many = users(Habits(2000, 4.0, 10, 4, 40, 1))
+    many = users(Habits(2000, 4.0, 10, 10, 4, 40, 1))
     assert many[0].arrives_ms == 0
     assert all(a.arrives_ms <= b.arrives_ms for a, b in zip(many, many[1:], strict=False))
     assert abs(many[-1].arrives_ms / 1999 - 250) < 25
     assert all(4 <= user.answer_tokens <= 40 for user in many)
+
+
+def test_one_in_the_middle_asks_the_long_question() -> None:
+    assert [user.number for user in users(HABITS) if user.prompt_words == 80] == [7]
+    assert {user.prompt_words for user in users(HABITS)} == {10, 80}
 
 
 def test_prompts_differ_between_users_and_between_runs() -> None:

@@ -77,3 +77,13 @@ def test_a_snippet_is_what_stands_between_its_marks():
     assert snippet(source, "x") == "def f():\n    pass"
     with pytest.raises(LookupError, match="no piece called 'y'"):
         snippet(source, "y")
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "name",
+    ["Orca", "PagedAttention", "Sarathi-Serve", "DistServe", "Andes", "Etalon", "Brysbaert", "Nielsen"],
+)
+def test_a_work_that_the_lesson_leans_on_is_named_there_and_in_its_references(path: Path, name: str):
+    assert name in path.read_text()
+    assert name in (ROOT / "templates" / "_references.html").read_text()

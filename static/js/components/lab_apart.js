@@ -4,10 +4,11 @@
  */
 
 import { keepBusy, takeApart } from "../lab/apart.js";
+import { recordedRun } from "../lab/recorded_run.js";
 import { spellTime } from "../measure/spelling.js";
 import { randomId } from "../stream/identity.js";
 import { say } from "../words.js";
-import { sliderKnob } from "./lab_knobs.js";
+import { isReady, runSourceKnob, sliderKnob } from "./lab_knobs.js";
 import { LabStage } from "./lab_stage.js";
 import { element, svg } from "./parts.js";
 
@@ -22,16 +23,20 @@ const WIDTH = 900;
 /** @param {HTMLElement} page */
 export async function mount(page) {
   const stage = new LabStage(page, 3);
-  const length = sliderKnob({ word: "promptLength", min: 60, max: 600, step: 60, value: 240, note: say("live"), spell: (count) => say("countWords", { count }) });
+  const length = sliderKnob({ word: "promptLength", min: 60, max: 600, step: 60, value: 240, spell: (count) => say("countWords", { count }) });
   const ahead = sliderKnob({ word: "ahead", min: 1, max: 20, step: 1, value: 6, spell: (count) => say("countPeople", { count }) });
-  stage.knobs.append(length.element, ahead.element);
+  const live = [length.element, ahead.element];
+  const source = runSourceKnob(await isReady(location.href), live);
+  stage.knobs.append(source.element, ...live);
   stage.onRun(async (signal) => {
     /** @type {Apart[]} */
     const parts = [];
-    await askAll(length.value(), ahead.value(), signal, (part) => {
+    const tell = (/** @type {Apart} */ part) => {
       parts.push(part);
       draw(stage.picture, parts);
-    });
+    };
+    if (source.isRecorded()) (await recordedRun(location.href, "apart")).parts.forEach(tell);
+    else await askAll(length.value(), ahead.value(), signal, tell);
     const [short, long, again, , queued] = parts;
     if (!short || !long || !again || !queued) throw new Error("?");
     return say("verdict", {

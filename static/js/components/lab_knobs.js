@@ -60,6 +60,29 @@ export async function sourceKnob(page) {
   };
 }
 
+/**
+ * The live model, or a run that was recorded with it, in which some knobs are fixed and so not shown.
+ * @param {boolean} isReady whether a model is there to ask @param {HTMLElement[]} liveOnly
+ * @returns {{ element: HTMLElement, isRecorded: () => boolean }}
+ */
+export function runSourceKnob(isReady, liveOnly) {
+  const options = [{ value: "live", label: say("sourceModel") }, { value: "recorded", label: say("sourceRun") }];
+  const list = listKnob({ word: "source", options, value: isReady ? "live" : "recorded", note: say("recordedNote") });
+  const show = () => liveOnly.forEach((knob) => (knob.hidden = list.value() === "recorded"));
+  list.select.addEventListener("change", show);
+  show();
+  return { element: list.element, isRecorded: () => list.value() === "recorded" };
+}
+
+/** Whether a model is there to ask. @param {string} page */
+export async function isReady(page) {
+  try {
+    return (await fetch(httpAddress(page, "readyz"), { cache: "no-store" })).ok;
+  } catch {
+    return false;
+  }
+}
+
 // Private
 
 /** @param {string} word @param {HTMLElement} control @param {Node | null} told @param {string} [note] */
@@ -75,14 +98,5 @@ async function recordings(page) {
     return (await (await fetch(httpAddress(page, "api/recordings"))).json()).recordings;
   } catch {
     return [];
-  }
-}
-
-/** @param {string} page */
-async function isReady(page) {
-  try {
-    return (await fetch(httpAddress(page, "readyz"), { cache: "no-store" })).ok;
-  } catch {
-    return false;
   }
 }

@@ -1,10 +1,10 @@
 /**
- * The experiment on protocols: one reply on six wires at once; the bytes as they came, what stood around
+ * The experiment on protocols: one reply on all wires at once; the bytes as they came, what stood around
  * the text, and how each wire told the end.
  */
 
 import { RawWire } from "../lab/raw_wire.js";
-import { WIRES } from "../lab/raw_wires.js";
+import { WIRES, wiresOf } from "../lab/raw_wires.js";
 import { startShared, startStaged, stopShared } from "../lab/shared_reply.js";
 import { asHex, asText } from "../lab/spell_bytes.js";
 import { spellTime } from "../measure/spelling.js";
@@ -17,14 +17,13 @@ import { element, setText } from "./parts.js";
 const DRAW_EVERY_MS = 150;
 const TOKENS = 64;
 const SHOWN_BYTES = 600;
-const NAMES = Object.keys(WIRES);
-const STREAMING = ["socket", "sse", "ndjson", "plain"];
+const STREAMING = ["socket", "sse", "ndjson", "plain", "grpc"];
 const ENDS = { waiting: "endWaiting", done: "endDone", error: "endError", broken: "endBroken", silent: "endSilent" };
 
 /** @param {HTMLElement} page */
 export async function mount(page) {
   const stage = new LabStage(page, 3);
-  const source = await sourceKnob(location.href);
+  const [source, names] = await Promise.all([sourceKnob(location.href), wiresOf(location.href)]);
   const said = listKnob({ word: "said", options: [
     { value: "", label: say("sayModel") }, { value: "failing", label: say("sayFailing") }, { value: "ambiguous", label: say("sayAmbiguous") },
   ] });
@@ -36,12 +35,12 @@ export async function mount(page) {
   stage.onRun(async (signal) => {
     const staging = said.value();
     const began_ms = performance.now();
-    lanes = NAMES.map((name) => new WireLane(name, new RawWire(began_ms)));
+    lanes = names.map((name) => new WireLane(name, new RawWire(began_ms)));
     stage.picture.replaceChildren(element("div", "lab-lanes pairs", ...lanes.map((lane) => lane.element)),
-      element("p", "lab-end", say("aroundNote")), element("p", "lab-end", say("grpc")));
+      element("p", "lab-end", say("aroundNote")), element("p", "lab-end", say(names.includes("grpc") ? "grpcHow" : "grpcOff")));
     const { reply, poller } = staging
-      ? await startStaged(location.href, staging, NAMES.length)
-      : await startShared(location.href, source.body(say("question"), TOKENS), NAMES.length);
+      ? await startStaged(location.href, staging, names.length)
+      : await startShared(location.href, source.body(say("question"), TOKENS), names.length);
     signal.addEventListener("abort", () => stopShared(location.href, reply), { once: true });
     const draw = () => lanes.forEach((lane) => lane.show(shown.value()));
     const timer = setInterval(draw, DRAW_EVERY_MS);
@@ -93,9 +92,9 @@ class WireLane {
     this.end.toggleAttribute("data-failed", end === "error" || end === "broken");
     setText(this.end, say(ENDS[end], { message }));
     const spell = kind === "hex" ? asHex : asText;
-    wire.pieces.forEach(({ at_ms, bytes }, i) => {
+    wire.pieces.forEach(({ at_ms, bytes, name }, i) => {
       const line = this.raw.children[i] ?? this.raw.appendChild(element("li", "", element("span", "raw-time"), element("code", "")));
-      setText(/** @type {Element} */ (line.firstChild), `+${(at_ms / 1000).toFixed(3)} s`);
+      setText(/** @type {Element} */ (line.firstChild), `+${(at_ms / 1000).toFixed(3)} s ${name}`);
       setText(/** @type {Element} */ (line.lastChild), spell(bytes, SHOWN_BYTES));
     });
   }
@@ -104,7 +103,7 @@ class WireLane {
 /** @param {string} staging @param {WireLane[]} lanes @returns {string} */
 function verdict(staging, lanes) {
   if (staging === "ambiguous") return say("verdictAmbiguous");
-  if (staging === "failing") return say("verdictFailing", { told: lanes.filter(({ wire }) => wire.end.kind === "error").length });
+  if (staging === "failing") return say("verdictFailing", { told: lanes.filter(({ wire }) => wire.end.kind === "error").length, all: lanes.length });
   const first = lanes.filter(({ name }) => STREAMING.includes(name)).map(({ wire }) => wire.first_ms ?? 0);
   const around = lanes.map((lane) => lane.around ?? 0);
   const whole = lanes.find(({ name }) => name === "whole")?.wire.first_ms ?? null;

@@ -2,7 +2,8 @@
  * One reader of a reply on one wire, with every byte that came and when. Whatever the wire, it tells the
  * same things in the end: the pieces, the text, and how it ended, as far as this wire can say.
  *
- * @typedef {{ at_ms: number, bytes: Uint8Array }} Piece as the browser handed it over
+ * @typedef {{ at_ms: number, bytes: Uint8Array, name: string }} Piece as the browser handed it over; `name`:
+ *   of the kind of frame, where the wire has kinds
  * @typedef {{ kind: "waiting" | "done" | "error" | "broken" | "silent", message: string }} End
  *   `silent`: the connection ended, and nothing was said about the reply
  */
@@ -38,13 +39,13 @@ export class RawWire {
     return new TextEncoder().encode(this.text).length;
   }
 
-  /** @param {Uint8Array} bytes */
-  keep(bytes) {
+  /** @param {Uint8Array} bytes @param {string} [name] */
+  keep(bytes, name = "") {
     const at_ms = performance.now() - this.began_ms;
     this.numPieces += 1;
     this.bodyBytes += bytes.length;
-    if (this.pieces.length < MAX_PIECES) this.pieces.push({ at_ms, bytes });
-    else this.pieces[MAX_PIECES - 1] = { at_ms, bytes };
+    if (this.pieces.length < MAX_PIECES) this.pieces.push({ at_ms, bytes, name });
+    else this.pieces[MAX_PIECES - 1] = { at_ms, bytes, name };
   }
 
   /** @param {string} text */

@@ -4,7 +4,8 @@
  */
 
 import { httpAddress, socketAddress } from "../stream/address.js";
-import { refusalOf } from "../stream/one_request.js";
+import { LineParser } from "../stream/ndjson_parser.js";
+import { readText, refusalOf } from "../stream/one_request.js";
 import { POLL_EVERY_MS } from "../stream/polling_wire.js";
 import { HEARING, chunkAround, frameHead, headBytes } from "./raw_wire.js";
 
@@ -22,7 +23,15 @@ export const WIRES = {
   plain: (wire, asked) => readBody(wire, asked, "text/plain"),
   polling: readPolls,
   whole: readWhole,
+  grpc: readGrpc,
 };
+
+/** The wires that this server has: gRPC only where it was switched on. @param {string} page @returns {Promise<string[]>} */
+export async function wiresOf(page) {
+  const response = await fetch(httpAddress(page, "api/lab/wires"));
+  const { grpc } = response.ok ? await response.json() : { grpc: false };
+  return Object.keys(WIRES).filter((name) => name !== "grpc" || grpc);
+}
 
 /** @type {Reading} */
 function readSocket(wire, { page, reply, signal }) {
@@ -90,6 +99,21 @@ async function readWhole(wire, asked) {
   const { text, finish_reason, error, message } = JSON.parse(new TextDecoder().decode(bytes));
   if (response.ok) wire.say(text);
   wire.end = response.ok ? { kind: "done", message: finish_reason } : { kind: "error", message: `HTTP ${response.status}: ${error?.message ?? message}` };
+}
+
+/** No page can speak it: the server's own client does, and passes on what came. @type {Reading} */
+async function readGrpc(wire, asked) {
+  try {
+    const response = await fetch(`${address(asked)}/grpc`.replace("api/replies", "api/lab/replies"), { signal: asked.signal, cache: "no-store" });
+    if (!response.ok) return void (wire.end = await said(response));
+    const lines = new LineParser();
+    await readText(response, (text) => lines.push(text).map((line) => JSON.parse(line)).forEach((item) => {
+      if (item.type === "frame") wire.keep(Uint8Array.from(atob(item.data), (sign) => sign.charCodeAt(0)), item.name);
+      if (item.type === "event") wire.hear(JSON.stringify(item.event));
+    }));
+  } finally {
+    if (wire.end.kind === "waiting") wire.end = { kind: "broken", message: "" };
+  }
 }
 
 /** @param {Asked} asked */

@@ -5,11 +5,12 @@
  * @typedef {{ number: number, arrives_ms: number, prompt_words: number, answer_tokens: number }} User
  * @typedef {{ type: "user", number: number, what: string, t: number, row: number, tokens: number }} News
  * @typedef {{ type: "totals", answered: number, failed: number, first_p50_ms: number | null, first_p95_ms: number | null,
- *   tokens: number, total_ms: number, tokens_per_second: number }} Totals
+ *   gap_p50_ms: number | null, gap_most_ms: number | null, tokens: number, total_ms: number, tokens_per_second: number }} Totals
+ * @typedef {{ type: "plan", users: User[] } | News | Totals | import("./steps.js").Step} Item
  * @typedef {{ from_ms: number, to_ms: number }} Span
  * @typedef {{ user: User, arrived_ms: number | null, first_ms: number | null, ended_ms: number | null, failed: boolean,
  *   prefill: Span[], decode: Span[] }} Row
- * @typedef {{ served: number, ms: number, withPrefill: boolean }} Dot one engine step
+ * @typedef {{ t: number, ms: number, served: number, numWriting: number, withPrefill: boolean }} Dot one engine step
  */
 
 /** Steps of one kind that follow each other this closely are one bar to the eye. */
@@ -28,7 +29,7 @@ export class UsersChart {
   /** @type {Map<number, Row>} */
   #byStepRow = new Map();
 
-  /** @param {{ type: "plan", users: User[] } | News | Totals | import("./steps.js").Step} item */
+  /** @param {Item} item */
   hear(item) {
     switch (item.type) {
       case "plan":
@@ -67,7 +68,9 @@ export class UsersChart {
       if (row) join(phase === "prefill" ? row.prefill : row.decode, { from_ms: t, to_ms: t + ms });
     }
     // Merged steps would be one dot with the time of several.
-    if (steps === 1 && this.dots.length < MAX_DOTS) this.dots.push({ served: rows.length, ms, withPrefill: rows.some(([, phase]) => phase === "prefill") });
+    if (steps !== 1 || this.dots.length >= MAX_DOTS) return;
+    const numWriting = rows.filter(([, phase]) => phase === "decode").length;
+    this.dots.push({ t, ms, served: rows.length, numWriting, withPrefill: numWriting < rows.length });
   }
 }
 

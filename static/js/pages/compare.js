@@ -15,7 +15,8 @@ import { readFragment, usualExperiment, writeFragment } from "../race/experiment
 import { wiresOf } from "../race/lane_wires.js";
 import { newRace, runRace } from "../race/race.js";
 import { recordingOf, tokenEvents } from "../race/recording.js";
-import { BadFile, MAX_FILE_BYTES, readRecording } from "../race/recording_file.js";
+import { readRecording } from "../race/recording_file.js";
+import { BadFile, MAX_FILE_BYTES } from "../race/recording_rules.js";
 import { httpAddress } from "../stream/address.js";
 import { randomId } from "../stream/identity.js";
 import { Readiness } from "../stream/readiness.js";

@@ -19,6 +19,7 @@ export default {
   youSaid: "You expected: {what}",
   source: "Who answers",
   sourceModel: "The model, live",
+  sourceRun: "A recorded run of the real model",
   sourceRecording: "Recording: {title}",
   sourceLoading: "The model is not ready yet; a recording needs none.",
   answerTokens: "Length of the answer",

@@ -9,6 +9,7 @@ export default {
   depth_code: "Code",
   depth_research: "Research",
   contents: "Contents",
+  referencesTitle: "References",
   lessonPrint: "Printing this page prints the depth that you have chosen.",
 
   measureHere: "Measure on this machine",

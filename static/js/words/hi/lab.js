@@ -19,6 +19,7 @@ export default {
   youSaid: "आपको लगा था: {what}",
   source: "जवाब कौन दे",
   sourceModel: "मॉडल, अभी",
+  sourceRun: "असली मॉडल का रिकॉर्ड किया हुआ प्रयोग",
   sourceRecording: "रिकॉर्डिंग: {title}",
   sourceLoading: "मॉडल अभी तैयार नहीं है; रिकॉर्डिंग को उसकी ज़रूरत नहीं।",
   answerTokens: "जवाब की लंबाई",

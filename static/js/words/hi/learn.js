@@ -9,6 +9,7 @@ export default {
   depth_code: "कोड",
   depth_research: "शोध",
   contents: "विषय-सूची",
+  referencesTitle: "संदर्भ",
   lessonPrint: "यह पन्ना छापने पर वही गहराई छपती है जो आपने चुनी है।",
 
   measureHere: "इस मशीन पर नापिए",
