@@ -6,6 +6,7 @@ happens at import, and nothing here knows sockets and signals: that is the serve
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -51,9 +52,11 @@ def create_app(settings: Settings, engine: Engine) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         await engine.start()
         await classroom.start()
+        lag = asyncio.create_task(gauges.watch_loop())
         try:
             yield
         finally:
+            lag.cancel()
             # Whoever drained has done so before; this is for those who did not.
             await replies.drain(0.0)
             await classroom.stop()

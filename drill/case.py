@@ -28,19 +28,27 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was measured, in words with units, and whether it keeps the criterion."""
+    """What was measured, in words with units, and whether it keeps the criterion; None: it was not played."""
 
     measured: str
-    passed: bool
+    passed: bool | None
+
+
+class NotPlayed(Exception):
+    """What a case needs is not here; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """``play`` does it; raising anything at all is a failure with its message as the measurement."""
+    """``play`` does it or raises NotPlayed; any other exception is a failure, its message the measurement.
+
+    One that does nothing but wait is played ``aside``: beside the others, which follow one another.
+    """
 
     id: str
     criterion: str
     play: Callable[[Scale], Awaitable[Finding]]
+    aside: bool = False
 
 
 HEAD = ["| case | criterion | measured | result | run |", "|---|---|---|---|---|"]
@@ -48,7 +56,7 @@ HEAD = ["| case | criterion | measured | result | run |", "|---|---|---|---|---|
 
 def row(case: Case, finding: Finding, run: str) -> str:
     """A line of the table; ``run`` says when and how it was played."""
-    verdict = "pass" if finding.passed else "**FAIL**"
+    verdict = {True: "pass", False: "**FAIL**", None: "not played"}[finding.passed]
     return f"| {case.id} | {case.criterion} | {finding.measured.replace('|', '/')} | {verdict} | {run} |"
 
 

@@ -1,4 +1,4 @@
-"""Served: a `firstword serve` in a process of its own, and what it costs: memory, descriptors, KV.
+"""Served: a `firstword serve` in a process of its own, and what it costs: memory, descriptors, tasks, KV.
 
 It refuses to know what is played against it.
 """
@@ -13,7 +13,7 @@ import re
 import signal
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +27,7 @@ _SCRIPT = [[f"word{number} ", RHYTHM_MS] for number in range(50)]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Resident bytes and open descriptors of the process, at one moment."""
+    """Resident bytes and open descriptors at one moment, the engine's process included."""
 
     rss: int
     descriptors: int
@@ -38,6 +38,7 @@ class Served:
     """A server that answers; ``url`` has no slash at its end."""
 
     url: str
+    host: str
     port: int
     process: psutil.Process
 
@@ -47,7 +48,13 @@ class Served:
 
     def cost(self) -> Cost:
         """What the process holds now."""
-        return Cost(self.process.memory_info().rss, self.process.num_fds())
+        family = [self.process, *self.process.children(recursive=True)]
+        return Cost(sum(each.memory_info().rss for each in family), sum(each.num_fds() for each in family))
+
+    def holds(self, port: int) -> bool:
+        """Whether the server still holds the connection from a client's ``port``."""
+        connections = self.process.net_connections("tcp")
+        return any(each.raddr and each.raddr.port == port for each in connections)
 
     async def meter(self, name: str) -> float:
         """The sum of one metric over its labels; 0 when it was never counted."""
@@ -55,6 +62,14 @@ class Served:
             text = (await http.get(f"{self.url}/metrics")).text
         found = re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", text, re.M)
         return sum(float(value) for value in found)
+
+    async def late_ms(self, share: float) -> float:
+        """The bound that so large a share of the event loop's delays kept, in milliseconds."""
+        async with httpx.AsyncClient() as http:
+            text = (await http.get(f"{self.url}/metrics")).text
+        found = re.findall(r'^firstword_event_loop_lag_seconds_bucket\{le="(\S+)"\} (\S+)$', text, re.M)
+        total = float(found[-1][1])
+        return next(float(bound) * 1e3 for bound, count in found if float(count) >= share * total)
 
     async def clean(self, before: Cost, seconds: float = 5.0) -> bool:
         """Whether descriptors, running replies and KV memory come back within ``seconds``."""
@@ -64,23 +79,38 @@ class Served:
 
 
 @contextlib.asynccontextmanager
-async def served(*, script_tokens: list[list[object]] | None = None, **environ: str) -> AsyncIterator[Served]:
-    """Start a server with the scripted engine on a free port; ended when the block is left."""
+async def served(
+    *,
+    script_tokens: list[list[object]] | None = None,
+    program: str = "app",
+    model: bool = False,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    environ: Mapping[str, str] | None = None,
+) -> AsyncIterator[Served]:
+    """Start a server and wait until it can answer; ended with the block.
+
+    It has the scripted engine, or the default ``model``. ``program`` is run in place of `firstword`.
+    """
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.json"
         script.write_text(json.dumps(script_tokens or _SCRIPT))
+        environ = {"FIRSTWORD_ROOMS_FILE": f"{folder}/rooms", **(environ or {})}
+        engine = ["local"] if model else ["scripted", "--script", str(script)]
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "app", "serve", "--engine", "scripted", "--script", str(script),
-            "--port", "0",
+            sys.executable, "-m", program, "serve", "--engine", *engine, "--host", host, "--port", str(port),
             env=os.environ | environ, stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
         )  # fmt: skip
         try:
             assert process.stdout is not None
-            async with asyncio.timeout(60):
-                url = (await process.stdout.readline()).decode().split()[-1]
+            async with asyncio.timeout(180):
+                first = (await process.stdout.readline()).decode()
+                if not first:
+                    raise RuntimeError("the server did not start")
+                url = first.split()[-1]
                 await process.stdout.readline()
-            yield Served(url, int(url.rsplit(":", 1)[1]), psutil.Process(process.pid))
+            yield Served(url, host, int(url.rsplit(":", 1)[1]), psutil.Process(process.pid))
         finally:
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGTERM)

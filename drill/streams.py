@@ -10,10 +10,12 @@ import json
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from websockets.asyncio.client import connect
 
 NUM_OTHERS = 8
+Message = dict[str, str]
 QUESTION = [{"role": "user", "content": "hello"}]
 
 
@@ -54,6 +56,38 @@ async def others(ws: str, num: int = NUM_OTHERS) -> AsyncIterator[Gaps]:
         for reader in readers:
             reader.cancel()
         await asyncio.gather(*readers, return_exceptions=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A reply as its reader had it: its text, how it ended (a finish reason or an error's code), and when."""
+
+    text: str
+    end: str
+    first_s: float
+    total_s: float
+
+
+async def heard(
+    ws: str, messages: list[Message], body: dict[str, object], begun: asyncio.Event | None = None
+) -> Heard:
+    """Ask and read to the end; ``begun`` is set at the first text."""
+    text, began_s, first_s = "", time.monotonic(), float("inf")
+    async with connect(ws, open_timeout=60, ping_interval=None) as socket:
+        await socket.send(json.dumps({"type": "start", "id": "a", "messages": messages, **body}))
+        async for message in socket:
+            event = json.loads(message)
+            match event["type"]:
+                case "delta":
+                    text += event["text"]
+                    first_s = min(first_s, time.monotonic() - began_s)
+                    if begun is not None:
+                        begun.set()
+                case "done":
+                    return Heard(text, event["finish_reason"], first_s, time.monotonic() - began_s)
+                case "error":
+                    return Heard(text, event["code"], first_s, time.monotonic() - began_s)
+    return Heard(text, "closed", first_s, time.monotonic() - began_s)
 
 
 # Private

@@ -66,11 +66,15 @@ class Watchdog:
     def tick(self) -> bool:
         """To be called every ``tick_s``. Returns whether the child hangs."""
         self._silent_ticks += 1
-        silent_s = self._silent_ticks * self._patience.tick_s
-        return max(silent_s, self._in_step_ms / 1000) > self._patience.hang_s
+        return self._held_s > self._patience.hang_s
 
     @property
     def stalled_s(self) -> float | None:
-        """How long a suspiciously long step has run; None when all is well."""
-        in_step_s = self._in_step_ms / 1000
-        return in_step_s if in_step_s >= self._patience.stall_s else None
+        """How long a suspicious step or silence has lasted; None when all is well."""
+        return self._held_s if self._held_s >= self._patience.stall_s else None
+
+    # Private
+
+    @property
+    def _held_s(self) -> float:
+        return max(self._silent_ticks * self._patience.tick_s, self._in_step_ms / 1000)

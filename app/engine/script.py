@@ -33,7 +33,7 @@ def load_script(path: str | Path) -> list[ScriptToken]:
         entries = msgspec.json.decode(path.read_bytes())
     except OSError as error:
         raise StartupError(f"the script {path} cannot be read: {error.strerror}") from None
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise StartupError(f"the script {path} is not JSON: {error}") from None
     if not isinstance(entries, list) or not entries:
         raise StartupError(f"the script {path} must be a list of [text, delay in ms], not empty")

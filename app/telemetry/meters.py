@@ -7,6 +7,8 @@ two servers in one process (tests) do not share numbers.
 
 from __future__ import annotations
 
+import asyncio
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.requests import Request
@@ -17,11 +19,13 @@ from app.events import AnyEvent, Delta, Done, Error, Paused, Resumed
 from app.generation import Engine, StepRecord
 from app.reply.log import Reply
 from app.reply.registry import Replies
+from app.telemetry.lag import watch_lag
 
 #: Upper bounds in seconds. A first token takes from milliseconds to a minute, a gap far less.
 _TTFT_S = (0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 0.8, 1.5, 3, 6, 12, 30, 60)
 _GAP_S = (0.002, 0.005, 0.01, 0.015, 0.025, 0.04, 0.06, 0.1, 0.2, 0.4, 0.8, 2)
 _TOTAL_S = (0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60, 120)
+_LAG_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
 
 class Meters:
@@ -45,6 +49,8 @@ class Meters:
         self._running = Gauge("firstword_running", "Replies past the line.", registry=reg)
         self._waiting = Gauge("firstword_waiting", "Replies in line.", registry=reg)
         self._readers = Gauge("firstword_readers", "Cursors on replies that are being made.", registry=reg)
+        self._tasks = Gauge("firstword_tasks", "Tasks of the event loop.", registry=reg)
+        self._lag = _histogram(reg, "event_loop_lag", "How late the event loop comes to a timer.", _LAG_S)
         #: When each running reply's last delta was made, in its own milliseconds.
         self._last_t: dict[str, float] = {}
         #: And when the paused ones' pauses began.
@@ -84,8 +90,12 @@ class Meters:
             case _:
                 pass
 
+    async def watch_loop(self) -> None:
+        """Count the event loop's lag until cancelled."""
+        await watch_lag(self._lag.observe)
+
     def render(self) -> bytes:
-        """The text that Prometheus scrapes."""
+        """The text that Prometheus scrapes; call it on the event loop, whose tasks it counts."""
         if not self._watching:
             # The engine tells its steps only to those who ask: from the first scrape on we do.
             self._watching = True
@@ -98,6 +108,7 @@ class Meters:
         self._running.set(len(running) - waiting)
         self._waiting.set(waiting)
         self._readers.set(sum(len(r.readers) for r in running))
+        self._tasks.set(len(asyncio.all_tasks()))
         return generate_latest(self._registry)
 
     # Private

@@ -69,7 +69,14 @@ def read_chunk(data: str | bytes) -> Chunk:
             usage=frame.usage,
             error=error,
         )
-    except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, LookupError, AttributeError) as error:
+    except (
+        msgspec.MsgspecError,
+        UnicodeError,
+        RecursionError,
+        TypeError,
+        LookupError,
+        AttributeError,
+    ) as error:
         shown = data[:80] if isinstance(data, str) else data[:80].decode("utf-8", "replace")
         raise Unreadable(f"cannot read the frame {shown!r}: {error}") from None
 

@@ -26,6 +26,16 @@ def test_anything_heard_ends_the_silence():
         watchdog.heard()
 
 
+def test_a_silence_is_told_long_before_it_counts_as_a_hang():
+    watchdog = Watchdog(Patience(hang_s=30, stall_s=5, tick_s=1))
+    for _ in range(4):
+        watchdog.tick()
+    assert watchdog.stalled_s is None
+    assert not watchdog.tick() and watchdog.stalled_s == 5
+    watchdog.heard()
+    assert watchdog.stalled_s is None
+
+
 def test_a_beating_child_whose_step_does_not_end_hangs():
     watchdog = Watchdog(Patience(hang_s=30, stall_s=5))
     watchdog.heard(in_step_ms=4_999)

@@ -19,6 +19,11 @@ def test_a_new_run_replaces_its_own_rows_and_keeps_the_others() -> None:
     assert merged(new, []) == new
 
 
+def test_what_was_not_played_neither_passes_nor_fails() -> None:
+    case = Case("F08", "c", nothing)
+    assert row(case, Finding("nginx is not installed", None), "now").endswith("| not played | now |")
+
+
 def test_others_are_unharmed_within_the_ratio_or_the_grace() -> None:
     assert p95([float(n) for n in range(1, 101)]) == 96.0 and p95([]) == float("inf")
     assert unharmed([100.0], [110.0]) and not unharmed([100.0], [111.0])

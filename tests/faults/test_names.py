@@ -78,3 +78,19 @@ async def test_a_forged_address_does_not_restart_the_count_of_guesses():
             forged = {"x-forwarded-for": f"10.0.0.{place}", "forwarded": f"for=10.0.0.{place}"}
             found.append((await http.get(f"/api/rooms/ZZZZZ{sign}", headers=forged)).status_code)
         assert found == [404] * 3 + [429] * 2
+
+
+@pytest.mark.parametrize("joined", [False, True], ids=["two headers", "one header"])
+async def test_behind_a_proxy_that_is_trusted_only_its_own_word_counts(joined):
+    """A client writes what it likes in front; what the proxy adds comes last, alone or behind a comma."""
+    trusting = run_server(room_guesses_per_minute=3, trusted_proxies="127.0.0.1")
+    async with trusting as s, httpx.AsyncClient(base_url=s.url) as http:
+        found = []
+        for place, sign in enumerate("ABCDE"):
+            invented, real = f"10.0.0.{place}", "203.0.113.9"
+            values = [f"{invented}, {real}"] if joined else [invented, real]
+            headers = [("x-forwarded-for", value) for value in values]
+            found.append((await http.get(f"/api/rooms/ZZZZZ{sign}", headers=headers)).status_code)
+        other = await http.get("/api/rooms/ZZZZZF", headers={"x-forwarded-for": "203.0.113.10"})
+    assert found == [404] * 3 + [429] * 2
+    assert other.status_code == 404

@@ -66,11 +66,13 @@ export class SocketWire {
       if (this.#retryTimer !== undefined) this.#connect();
       return;
     }
+    // Asking again would only put the end of the waiting off, as often as silence is looked for.
+    if (this.#probeTimer !== undefined) return;
     this.send({ type: "ping", t: performance.now() });
     const socket = this.#socket;
     const asked_ms = performance.now();
-    clearTimeout(this.#probeTimer);
     this.#probeTimer = setTimeout(() => {
+      this.#probeTimer = undefined;
       if (this.#socket === socket && this.#heard_ms < asked_ms) this.#lose(socket);
     }, PONG_WITHIN_MS);
   }
