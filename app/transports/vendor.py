@@ -77,7 +77,7 @@ class VendorAnswer:
         guards = [asyncio.create_task(outlet.abort_if_slow(reader.reply)) for reader in readers]
         try:
             if self._writing.frames is not None:
-                writing = self._write_frames(self._writing.frames, chorus, outlet)
+                writing = self._write_frames(self._writing.frames, readers, chorus, outlet)
             else:
                 writing = self._write_whole(chorus, outlet)
             await unless_gone(writing, disconnected(receive))
@@ -95,23 +95,27 @@ class VendorAnswer:
 
     def _start(self) -> list[Reader]:
         """Start all replies or none, each with a reader: what nobody reads is not waited for."""
-        pace: Pace = "whole" if self._writing.frames is None else "token"
+        streamed = self._writing.frames is not None
+        pace: Pace = "token" if streamed else "whole"
         readers: list[Reader] = []
         try:
             for prompt in self._prompts:
-                readers.append(self._replies.start(prompt, resumable=False).attach(pace))
+                readers.append(self._replies.start(prompt, resumable=False).attach(pace, acks=streamed))
         except FirstwordError:
             for reader in readers:
                 reader.close()
             raise
         return readers
 
-    async def _write_frames(self, frames: Frames, chorus: Chorus, outlet: Outlet) -> None:
+    async def _write_frames(
+        self, frames: Frames, readers: Sequence[Reader], chorus: Chorus, outlet: Outlet
+    ) -> None:
         silence_s = self._settings.vendor_ping_s
         clock = asyncio.get_running_loop().time
         begun, written_s = False, clock()
         while not frames.over:
             told = await chorus.next(max(0.0, written_s + silence_s - clock()))
+            receipt = readers[told[0]].receipt(told[1]) if told is not None else None
             if told is None:
                 data = frames.ping()
             elif (error := failure(told[1])) is None:
@@ -121,11 +125,13 @@ class VendorAnswer:
             else:
                 raise error
             if not data:
+                if receipt is not None:
+                    receipt()
                 continue
             if not begun:
                 begun = True
                 await outlet.write(start_message(200, _SSE_HEADERS | self._writing.headers))
-            await outlet.write(body_message(data, more=not frames.over))
+            await outlet.write(body_message(data, more=not frames.over), receipt)
             written_s = clock()
 
     async def _write_whole(self, chorus: Chorus, outlet: Outlet) -> None:

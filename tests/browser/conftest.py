@@ -8,14 +8,14 @@ from collections.abc import AsyncIterator
 import pytest
 from playwright.async_api import Browser, async_playwright
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture
 async def browser() -> AsyncIterator[Browser]:
     """The system's Chromium, in which class.test is a name of ours that is no secure context."""
-    path = next((found for name in _NAMES if (found := shutil.which(name))), None)
-    assert path, f"none of {', '.join(_NAMES)} is installed: make test says how"
+    path = next((found for name in NAMES if (found := shutil.which(name))), None)
+    assert path, f"none of {', '.join(NAMES)} is installed: make test says how"
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=path,

@@ -9,8 +9,19 @@ import pytest
 from playwright.async_api import Browser, Page, expect
 
 from app.engine.scripted import ScriptedEngine
-from tests.browser.test_chat import STORY, Server, done, engine, opened, ready, send, until
-from tests.browser.test_numbers import POT, choose, details, open_check
+from tests.browser.test_chat import (
+    HEAR,
+    STORY,
+    MortalEngine,
+    Server,
+    done,
+    engine,
+    opened,
+    ready,
+    send,
+    until,
+)
+from tests.browser.test_numbers import POT, choose
 
 pytestmark = pytest.mark.browser
 
@@ -37,43 +48,55 @@ async def arm(page: Page) -> None:
     await ready(page)
 
 
-LOOKS = [("light", {}), ("dark", {}), ("projector", {}), ("light", PHONE)]
+LOOKS = [("light", {}), ("dark", {}), ("projector", {}), ("light", PHONE), ("light", {"locale": "hi-IN"})]
 
 
-@pytest.mark.parametrize(("theme", "device"), LOOKS, ids=["light", "dark", "projector", "phone"])
+@pytest.mark.parametrize(("theme", "device"), LOOKS, ids=["light", "dark", "projector", "phone", "hindi"])
 async def test_axe_finds_nothing_to_complain_about(
     server: Server, browser: Browser, theme: str, device: dict[str, Any]
 ) -> None:
+    """Parts are found by their names in the templates, because the page speaks Hindi too."""
     running = server(engine(STORY + "\n\n| a | b |\n|---|---|\n| c | d |\n\n```py\nx = 1\n```\n", 50))
     async with opened(browser, running.url, **device) as page:
         await page.evaluate(f"localStorage.setItem('firstword.theme', '{theme}')")
         await arm(page)
         assert await violations(page) == [], "welcome"
-        await choose(page, inspect=True)
-        # On a phone Enter is a new line.
-        await page.get_by_label("Your message").fill("Why?")
-        await page.get_by_role("button", name="Send").click()
-        await until(page, "document.querySelector('.answer')?.textContent.length > 10")
-        await page.get_by_role("button", name="Pause").press("Enter")
-        assert await violations(page) == [], "in mid-reply"
-        await page.get_by_role("button", name="Go on").press("Enter")
-        await done(page)
-        reply = await details(page)
-        await reply.locator(".chip").first.focus()
-        assert await violations(page) == [], "done, with its details"
-        await page.get_by_role("button", name="Ask again").click()
-        await done(page, number=1)
-        await expect(page.locator(".history")).to_be_visible(timeout=20_000)
-        await page.locator("[data-part=settings-open]").click()
-        await expect(page.locator("#settings")).to_be_visible()
+
+        async def press(part: str) -> None:
+            await page.locator(f"[data-part={part}]:visible").last.press("Enter")
+
+        await press("settings-open")
+        await page.locator("#settings [name=inspect]").check()
         assert await violations(page) == [], "settings"
         await page.keyboard.press("Escape")
-        await open_check(page)
-        assert await violations(page) == [], "self-check"
-        await page.keyboard.press("Escape")
-        await page.get_by_role("button", name="Keys and help").click()
-        await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+        await page.locator("[data-part=prompt]").fill("Why?")
+        # On a phone Enter is a new line.
+        await press("send")
+        await until(page, "document.querySelector('.answer')?.textContent.length > 10")
+        await press("hold")
+        assert await violations(page) == [], "in mid-reply"
+        await press("hold")
+        await done(page)
+        await page.locator(".deeper summary").click()
+        await page.locator(".chip").first.focus()
+        await expect(page.locator(".waterfall")).to_be_visible(timeout=20_000)
+        assert await violations(page) == [], "done, with its details"
+        await press("again")
+        await done(page, number=1)
+        await expect(page.locator(".history")).to_be_visible(timeout=20_000)
+        await press("drawer-toggle")
+        await page.locator("[data-part=search]").fill("Why")
+        await expect(page.locator(".entry mark")).to_be_visible()
+        assert await violations(page) == [], "the list, searched"
+        await press("drawer-close")
+        await press("help")
+        help_sheet = page.locator("dialog.help-sheet")
+        await expect(help_sheet).to_be_visible()
         assert await violations(page) == [], "help"
+        await help_sheet.locator("button").last.click()
+        check = page.locator("dialog.self-check")
+        await expect(check.locator("button.main")).to_be_visible(timeout=30_000)
+        assert await violations(page) == [], "self-check"
 
 
 async def test_pause_freezes_everything_that_moves_and_nothing_is_lost(
@@ -161,18 +184,26 @@ async def test_a_paused_and_smoothed_reply_is_announced_no_more_than_others(
 ) -> None:
     async with opened(browser, server(ScriptedEngine(POT * 3)).url) as page:
         await choose(page, smoothed=True)
-        await page.evaluate(
-            "window.heard = 0; new MutationObserver((all) => { for (const { target } of all) {"
-            " const element = target instanceof Element ? target : target.parentElement;"
-            " if (element.closest('[role=status], [role=alert], [aria-live=polite]')) heard += 1; } })"
-            ".observe(document.body, {subtree: true, childList: true, characterData: true})"
-        )
+        await page.evaluate(HEAR)
         await send(page)
         await until(page, "document.querySelector('.answer')?.textContent.length > 2")
         await page.get_by_role("button", name="Pause").press("Enter")
         await page.get_by_role("button", name="Go on").press("Enter")
         await done(page)
         await expect(page.locator("[data-part=announcer]")).to_contain_text("complete")
+        assert 1 <= await page.evaluate("heard") <= 4
+
+
+async def test_a_reply_that_fails_is_announced_no_more_than_others(server: Server, browser: Browser) -> None:
+    mortal = MortalEngine([(b"One", 50.0), (b" two", 50.0), (b" three", 9000.0)])
+    async with opened(browser, server(mortal).url) as page:
+        await page.evaluate(HEAR)
+        await send(page)
+        await until(page, "document.querySelector('.answer')?.textContent.length > 2")
+        mortal.crash()
+        await done(page, "failed")
+        await expect(page.locator(".banner")).to_contain_text("loading")
+        # The reply begins, it was interrupted, why, and that the model is being loaded.
         assert 1 <= await page.evaluate("heard") <= 4
 
 

@@ -35,6 +35,35 @@ document.addEventListener("DOMContentLoaded", () => new MutationObserver((change
 """
 
 
+#: A browser that is refused every WebSocket.
+NO_SOCKETS = """
+window.WebSocket = class {
+  static OPEN = 1; static CONNECTING = 0; readyState = 0;
+  constructor() { setTimeout(() => this.onclose?.(), 5); }
+  close() {}
+};
+"""
+
+#: The page's sockets are kept where a test can count and cut them.
+KEPT_SOCKETS = """
+window.sockets = [];
+const Plain = WebSocket;
+window.WebSocket = class extends Plain { constructor(url) { super(url); sockets.push(this); } };
+"""
+
+
+#: Counts what a screen reader would say by itself.
+HEAR = """
+window.heard = 0;
+new MutationObserver((all) => {
+  for (const { target } of all) {
+    const element = target instanceof Element ? target : target.parentElement;
+    if (element.closest("[role=status], [role=alert], [aria-live=polite]")) heard += 1;
+  }
+}).observe(document.body, { subtree: true, childList: true, characterData: true });
+"""
+
+
 @asynccontextmanager
 async def opened(browser: Browser, url: str, **options: Any) -> AsyncIterator[Page]:
     """The page in a context of its own; whatever it complains about fails the test."""
@@ -253,11 +282,7 @@ async def test_a_model_that_still_loads_is_said_calmly_and_the_message_waits_for
 async def test_a_lost_connection_is_found_again_in_mid_reply(server: Server, browser: Browser) -> None:
     running = server(engine(delay_ms=60))
     async with opened(browser, running.url) as page:
-        # The page's sockets are kept where the test can cut them.
-        await page.add_init_script(
-            "window.sockets = []; const Plain = WebSocket;"
-            "window.WebSocket = class extends Plain { constructor(url) { super(url); sockets.push(this); } };"
-        )
+        await page.add_init_script(KEPT_SOCKETS)
         await page.reload()
         await ready(page)
         await send(page)
@@ -271,10 +296,7 @@ async def test_a_lost_connection_is_found_again_in_mid_reply(server: Server, bro
 
 async def test_where_websockets_are_refused_answers_come_over_http(server: Server, browser: Browser) -> None:
     async with opened(browser, server(engine()).url) as page:
-        await page.add_init_script(
-            "window.WebSocket = class { static OPEN = 1; static CONNECTING = 0; readyState = 0;"
-            " constructor() { setTimeout(() => this.onclose?.(), 5); } close() {} };"
-        )
+        await page.add_init_script(NO_SOCKETS)
         await page.reload()
         await ready(page)
         await expect(page.locator(".banner")).to_contain_text("plain HTTP")
@@ -364,12 +386,7 @@ async def test_everything_works_without_a_secure_context(server: Server, browser
 
 async def test_a_screen_reader_hears_little_and_never_the_stream(server: Server, browser: Browser) -> None:
     async with opened(browser, server(engine(delay_ms=10)).url) as page:
-        await page.evaluate(
-            "window.heard = 0; new MutationObserver((all) => { for (const { target } of all) {"
-            " const element = target instanceof Element ? target : target.parentElement;"
-            " if (element.closest('[role=status], [role=alert], [aria-live=polite]')) heard += 1; } })"
-            ".observe(document.body, {subtree: true, childList: true, characterData: true})"
-        )
+        await page.evaluate(HEAR)
         await send(page)
         await done(page)
         await expect(page.locator("[data-part=announcer]")).to_contain_text("complete")

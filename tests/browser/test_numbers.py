@@ -10,7 +10,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from app.engine.scripted import ScriptedEngine
 from tests.browser.buffering_proxy import buffering_proxy
-from tests.browser.test_chat import Server, done, engine, opened, ready, send, to_ms, until
+from tests.browser.test_chat import NO_SOCKETS, Server, done, engine, opened, ready, send, to_ms, until
 
 pytestmark = pytest.mark.browser
 
@@ -159,10 +159,7 @@ async def test_slow_motion_and_other_paces_are_marked_and_asked_of_the_server(
 async def test_settings_reach_the_server_over_plain_http_too(server: Server, browser: Browser) -> None:
     running = server(engine("One two three. Four five six.", 1))
     async with opened(browser, running.url) as page:
-        await page.add_init_script(
-            "window.WebSocket = class { static OPEN = 1; static CONNECTING = 0; readyState = 0;"
-            " constructor() { setTimeout(() => this.onclose?.(), 5); } close() {} };"
-        )
+        await page.add_init_script(NO_SOCKETS)
         await page.reload()
         await ready(page)
         await choose(page, max_tokens=2, pace="token")
@@ -205,6 +202,8 @@ async def test_a_long_reply_shows_its_tokens_in_portions(server: Server, browser
         await done(page)
         reply = await details(page)
         await expect(reply.locator(".chip")).to_have_count(300)
+        await reply.locator(".chip").first.focus()
+        await expect(reply.locator(".token-panel")).to_be_in_viewport(ratio=1)
         await reply.get_by_role("button", name="Show 1").click()
         await expect(reply.locator(".chip").nth(300)).to_be_focused()
         await expect(reply.locator(".chip")).to_have_count(451)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from itertools import pairwise
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
@@ -21,11 +22,14 @@ pytestmark = pytest.mark.browser
 MOST_BYTES = 60_000
 MOST_BYTES_OF_CHAT = 130_000
 MOST_HEAP_BYTES = 80_000_000
-#: The bar is 100 ms. Where two busy cores also run the server and the browser, frames come seldom and
-#: carry more text each: 65 to 90 ms were measured there, so this leaves room for worse machines.
-LONGEST_TASK_MS = 200
-#: The bar is 50 ms; two noisy cores, shared with the server and the browser, get three times that.
-MOST_KEY_MS = 150
+#: Processor time of one task, because a busy machine stretches the other one.
+LONGEST_TASK_MS = 100
+#: Processor time of the page from a key press to its paint; on the wall clock two noisy cores, shared with
+#: the server and the browser, get three times that.
+MOST_KEY_MS = 50
+MOST_KEY_ON_THE_WALL_MS = 150
+#: What is traced: the tasks of each thread, what they do, and the page's own marks.
+TRACED = ["toplevel", "devtools.timeline", "blink.user_timing"]
 
 
 async def test_the_first_load_is_light_and_so_is_all_of_the_chat(server: Server, browser: Browser) -> None:
@@ -89,45 +93,88 @@ BLOCKS = (
     + "x = 'a string'  # and why\n" * 8
     + "```\n\n"
 )
+LONG_TEXT = BLOCKS * (200_000 // len(BLOCKS) + 1)
 
 
 async def test_a_reply_of_200_kb_costs_as_much_at_its_end_as_at_its_beginning(
     server: Server, browser: Browser
 ) -> None:
-    text = BLOCKS * (200_000 // len(BLOCKS) + 1)
+    talker, settings = long_reply()
+    running = server(talker, **settings)
+
+    async def longest_ms() -> float:
+        tasks, marks = await cost_of_asking(browser, running.url, "streamed")
+        assert len(marks) == 11
+        costs = [sum(task.ms for task in tasks if begin <= task.at < end) for begin, end in pairwise(marks)]
+        # The first tenth carries the beginning of everything; the second is the stricter measure.
+        assert costs[9] < 2 * max(costs[0], costs[1]), [round(cost) for cost in costs]
+        return max(task.ms for task in tasks)
+
+    await usually_below(LONGEST_TASK_MS, longest_ms)
+
+
+async def test_a_reply_of_200_kb_all_at_once_holds_the_page_up_no_longer(
+    server: Server, browser: Browser
+) -> None:
+    talker, settings = long_reply()
+    running = server(talker, **settings)
+
+    async def longest_ms() -> float:
+        tasks, _ = await cost_of_asking(browser, running.url, "whole")
+        return max(task.ms for task in tasks)
+
+    await usually_below(LONGEST_TASK_MS, longest_ms)
+
+
+async def usually_below(most_ms: float, measure: Callable[[], Awaitable[float]]) -> None:
+    """Measure; where a busy machine took too long, twice more, and the middle one counts."""
+    runs = [await measure()]
+    if runs[0] >= most_ms:
+        runs += [await measure(), await measure()]
+    assert median(runs) < most_ms, [round(ms) for ms in runs]
+
+
+def long_reply() -> tuple[ScriptedEngine, dict[str, int]]:
+    """An engine that says 200 KB in pieces of 80 characters, and the settings that let it."""
+    text = LONG_TEXT
     script = [(text[at : at + 80].encode(), 1.0) for at in range(0, len(text), 80)]
     many = len(script) + 10
-    running = server(
-        ScriptedEngine(script, context_tokens=many * 2), max_output_tokens=many, default_output_tokens=many
-    )
-    async with opened(browser, running.url) as page:
+    engine = ScriptedEngine(script, context_tokens=many * 2)
+    return engine, {"max_output_tokens": many, "default_output_tokens": many}
+
+
+async def cost_of_asking(browser: Browser, url: str, mode: str) -> tuple[list[Task], list[float]]:
+    """Ask for the long reply: the page's tasks meanwhile, and when each tenth was in the page."""
+    async with opened(browser, url) as page:
+        await page.locator(f"[name=mode][value={mode}]").check(force=True)
         await page.get_by_label("Your message").fill("x")
         await page.wait_for_selector("body[data-talk=ready]")
-        await page.evaluate(MARK_TENTHS, len(text))
-        await browser.start_tracing(
-            page=page, categories=["toplevel", "devtools.timeline", "blink.user_timing"]
-        )
+        await page.evaluate(MARK_TENTHS, len(LONG_TEXT))
+        await browser.start_tracing(page=page, categories=TRACED)
         await send(page)
         await page.wait_for_selector(".reply[data-state=done]", timeout=100_000)
-        tasks, marks = main_thread(await browser.stop_tracing())
-    assert len(tasks) > 100 and len(marks) == 11
-    costs = [sum(ms for at, ms in tasks if begin <= at < end) for begin, end in pairwise(marks)]
-    # The first tenth carries the beginning of everything; the second is the stricter measure.
-    assert costs[9] < 2 * max(costs[0], costs[1]), [round(cost) for cost in costs]
-    longest = sorted(ms for _, ms in tasks)[-5:]
-    assert longest[-1] < LONGEST_TASK_MS, longest
+        tasks, marks = main_thread(await browser.stop_tracing(), "tenth ")
+        assert await page.locator(".answer").evaluate("e => e.textContent.length") > 150_000
+    assert len(tasks) > 100
+    return tasks, marks
 
 
-def main_thread(trace: bytes) -> tuple[list[tuple[float, float]], list[float]]:
-    """The tasks of the page's main thread as (begin, processor time), and the marks; milliseconds.
+class Task(NamedTuple):
+    """A task of the page's main thread: when it began, and its processor time; milliseconds."""
 
-    Processor time, because a busy machine stretches the other one.
-    """
+    at: float
+    ms: float
+
+
+def main_thread(trace: bytes, marked: str) -> tuple[list[Task], list[float]]:
+    """The tasks of the page's main thread, and when the page set its marks of that name."""
     events: list[dict[str, Any]] = json.loads(trace)["traceEvents"]
     main = Counter((e["pid"], e["tid"]) for e in events if e["name"] == "Layout").most_common(1)[0][0]
     own = [e for e in events if (e.get("pid"), e.get("tid")) == main]
-    tasks = [(e["ts"] / 1000, e["tdur"] / 1000) for e in own if e["name"].endswith("RunTask") and "tdur" in e]
-    marks = sorted(e["ts"] / 1000 for e in own if e["name"].startswith("tenth "))
+    tasks = [
+        Task(e["ts"] / 1000, e["tdur"] / 1000) for e in own if e["name"].endswith("RunTask") and "tdur" in e
+    ]
+    marks = sorted(e["ts"] / 1000 for e in own if e["name"].startswith(marked))
     return tasks, marks
 
 
@@ -152,14 +199,21 @@ STORE_LONG = """async () => {
   sessionStorage.setItem("firstword.conversation", conversation.id);
 }"""
 
-#: Milliseconds from a key's own stamp to the first task after the frame that shows it.
+#: Milliseconds from a key's own stamp to the first task after the frame that shows it; both are marked.
 KEY_TO_PAINT = """() => new Promise((go) => {
   const field = document.querySelector("[data-part=prompt]");
-  field.addEventListener("keydown", (event) => requestAnimationFrame(() => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => { port1.close(); keys.push(performance.now() - event.timeStamp); };
-    port2.postMessage(null);
-  }));
+  field.addEventListener("keydown", (event) => {
+    performance.mark("key: pressed");
+    requestAnimationFrame(() => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = () => {
+        port1.close();
+        performance.mark("key: painted");
+        keys.push(performance.now() - event.timeStamp);
+      };
+      port2.postMessage(null);
+    });
+  });
   window.keys = [];
   field.focus();
   go();
@@ -178,14 +232,24 @@ async def test_a_conversation_of_300_messages_is_small_and_quick(server: Server,
         heap = await heap_bytes(page)
         assert heap < MOST_HEAP_BYTES, f"{heap / 1e6:.0f} MB"
         await page.evaluate(KEY_TO_PAINT)
+        await browser.start_tracing(page=page, categories=TRACED)
         for _ in range(12):
             await page.keyboard.press("a")
             await page.evaluate("new Promise((go) => requestAnimationFrame(() => setTimeout(go, 30)))")
-        keys: list[float] = await page.evaluate("keys")
-        assert len(keys) == 12
-        assert median(keys) < MOST_KEY_MS, [round(key) for key in keys]
+        tasks, marks = main_thread(await browser.stop_tracing(), "key: ")
+        on_the_wall: list[float] = await page.evaluate("keys")
+        keys = [work_between(tasks, *pair) for pair in zip(marks[::2], marks[1::2], strict=True)]
+        assert len(keys) == len(on_the_wall) == 12
+        assert 0 < median(keys) < MOST_KEY_MS, [round(key) for key in keys]
+        assert median(on_the_wall) < MOST_KEY_ON_THE_WALL_MS, [round(key) for key in on_the_wall]
         await send(page, "And now?")
         await done(page, number=150)
+
+
+def work_between(tasks: list[Task], begin: float, end: float) -> float:
+    """Processor time of the tasks from the one that runs at ``begin`` to the last before ``end``."""
+    first = max((task.at for task in tasks if task.at <= begin), default=begin)
+    return sum(task.ms for task in tasks if first <= task.at < end)
 
 
 async def heap_bytes(page: Page) -> float:

@@ -317,3 +317,41 @@ test("a question that no frame can carry fails with a reason and is never sent",
   assert.equal(reply.error?.code, "request_too_large");
   assert.equal(scene.ended, 1);
 });
+
+test("a very long piece comes in slices, a frame each, its mark with the last and no character cut", () => {
+  const frames = handFrames();
+  /** @type {[string, number | null][]} */
+  const paints = [];
+  const painter = new Painter((text, mark) => void paints.push([text, mark]), frames);
+  const long = `${"a".repeat(7998)}b👋${"c".repeat(9000)}`;
+  painter.push(long, 7);
+  assert.equal(paints.length, 1);
+  assert.equal(painter.isBehind, true);
+  frames.frame();
+  assert.equal(painter.isBehind, false);
+  painter.push("next", 8);
+  frames.frame();
+  assert.deepEqual(paints.map(([, mark]) => mark), [null, null, 8]);
+  assert.equal(paints.map(([text]) => text).join(""), `${long}next`);
+  assert.ok(paints.every(([text]) => text.length <= 8001 && /** @type {any} */ (text).isWellFormed?.() !== false));
+});
+
+test("the end of a very long answer waits until all of it is painted, and a hidden tab gets it at once", () => {
+  for (const isHidden of [false, true]) {
+    const { reply, frames, scene, delta, queue, done, said } = staged({ mode: "whole" });
+    queue();
+    frames.isHidden = isHidden;
+    delta(1, "x".repeat(20_000));
+    done();
+    if (!isHidden) {
+      assert.equal(reply.state, "reading");
+      assert.equal(scene.painted.length, 8000);
+      assert.ok(said().every(({ type }) => type !== "ack"));
+      frames.frame();
+      frames.frame();
+    }
+    assert.equal(reply.state, "done");
+    assert.equal(scene.painted.length, 20_000);
+    assert.deepEqual(said().filter(({ type }) => type === "ack").map(({ seq }) => seq), [1]);
+  }
+});

@@ -8,6 +8,7 @@ import { found, marked, wordsOf } from "../../static/js/chat/search.js";
 import { chosenSettings, plainSettings, readNumber, readSettings, wireSettings } from "../../static/js/chat/settings.js";
 import { experimentLink, readExperiment } from "../../static/js/chat/share_link.js";
 import { Unreadable } from "../../static/js/chat/untrusted.js";
+import { waterfallOf } from "../../static/js/measure/waterfall.js";
 import { speak } from "../../static/js/words.js";
 
 await speak(["common", "talk"], "en");
@@ -31,6 +32,21 @@ const file = (conversation) => JSON.stringify({ format: "firstword.conversations
 test("what was exported is imported as it was", () => {
   const [back] = fromJson(toJson([sample()], 0), nowhere, newId);
   assert.deepEqual(back, { ...sample(), removed: [] });
+});
+
+test("what stands behind a reply's numbers travels with it", () => {
+  const conversation = sample();
+  const reply = /** @type {import("../../static/js/chat/reply.js").Reply} */ (conversation.turns[0]?.replies[0]);
+  Object.assign(reply, {
+    trace: { sent_ms: 3, clock: { zero_ms: 4.5, error_ms: 0.5, way_ms: 1 }, first: { at_ms: 110, released_t: 104 } },
+    seen: [{ id: 7, data: "IPCfq5Y=", logprob: -0.25, top: [[7, "IPCfq5Y=", -0.25], [9, "IGE=", -1.5]], at_ms: 110, t: 104 }],
+    smoothing: { first_ms: 250, mean_ms: 120, longest_ms: 300, pieces: 4 },
+  });
+  const timings = { queue_ms: 1, prefill_ms: 90, first_token_ms: 100, decode_ms: 50, paused_ms: 0, total_ms: 150 };
+  reply.timings = timings;
+  const [back] = fromJson(toJson([conversation], 0), nowhere, newId);
+  assert.deepEqual(back, { ...conversation, removed: [] });
+  assert.ok(waterfallOf(/** @type {any} */ (back?.turns[0]?.replies[0])));
 });
 
 test("a conversation that is here already comes in under new names, whole and connected", () => {
@@ -69,6 +85,10 @@ const HOSTILE = [
   ["a text of two million characters", (raw) => void (raw.turns[0].replies[0].text = "x".repeat(2e6)), /text: tooLong/],
   ["too many turns", (raw) => void (raw.turns = Array(6000).fill(raw.turns[0])), /turns: tooMany/],
   ["too many arrivals", (raw) => void (raw.turns[0].replies[0].arrivals = Array(60_000).fill({})), /arrivals: tooMany/],
+  ["a stamp that is no number", (raw) => void (raw.turns[0].replies[0].trace = { sent_ms: "0", clock: null, first: null }), /trace.sent_ms: wantsNumber/],
+  ["a token whose bytes are markup", (raw) => void (raw.turns[0].replies[0].seen = [{ id: 1, data: "<img>", logprob: -1, at_ms: 0, t: 0 }]), /seen\[0\].data: wantsBase64/],
+  ["more tokens than are kept", (raw) => void (raw.turns[0].replies[0].seen = Array(3000).fill({})), /seen: tooMany/],
+  ["smoothing without its amount", (raw) => void (raw.turns[0].replies[0].smoothing = { first_ms: 1 }), /smoothing.mean_ms: wantsNumber/],
   ["one name twice", (raw) => void raw.turns.push(raw.turns[0]), /twice/],
   ["null for a turn", (raw) => void (raw.turns[1] = null), /turns\[1\]: wantsObject/],
 ];

@@ -21,9 +21,9 @@ const PROMPTS = new Set(["usualPrompt", "longPrompt", "question", "secondQuestio
 const NEVER_OF_ZERO = new Set(["historyMode"]);
 /** Names, units, keys, formulas, and what programmers in India write in Latin letters themselves. */
 const NAMES = new Set(
-  `Firstword WebSocket SSE NDJSON HTTP http JSON Markdown CSV PNG HTML MB SHA QR VPN AI UTF TCP TLS gRPC grpc
+  `Firstword WebSocket SSE NDJSON HTTP http JSON Markdown CSV PNG HTML MB SHA QR VPN AI UTF TCP TLS gRPC grpc client call Generate Attach
   Server sent events EventSource Last Event ID DELETE stop seq attach after generate stream body response
-  port extra app decode weights keys values Orca OSDI pytest tests test lab
+  port extra app decode weights keys values Orca OSDI chunked Sarathi Serve pytest tests test lab
   obvious py Incremental decoder event process join read json task finally transports proto Batching
   ms s bit kbit Mbit Enter Shift Esc Space Page Up Down T P B R Top top p k Min min
   Andes Etalon arXiv Brysbaert Wilson TTFT TPOT floor max L a i n r c d K7Q X2M I O G

@@ -2,8 +2,9 @@
  * From arrivals to paints: the first text goes to the screen at once, all further text at most once a
  * frame, and in a hidden tab (which has no frames) directly. Nothing waits longer than one frame, but
  * for what the reader chose: a piece may have a time before which it is not due (smoothed), and a
- * held painter paints nothing until it is let go. Stop drops what was not painted. It refuses to know
- * what painting means: a `paint` callback gets the text in order, exactly once, and how far it goes.
+ * held painter paints nothing until it is let go; and a very long piece comes in slices, so that no
+ * frame takes long. Stop drops what was not painted. It refuses to know what painting means: a `paint`
+ * callback gets the text in order, exactly once, and how far it goes.
  *
  * @typedef {{ text: string, mark: number, due_ms: number }} Piece `mark`: the sequence number at its end
  * @typedef {object} Frames
@@ -12,6 +13,9 @@
  * @property {() => boolean} hidden
  * @property {() => number} now
  */
+
+/** So much text a frame: some hundredths of a second's work, and more than a screen shows. */
+const SLICE_CHARS = 8000;
 
 export class Painter {
   /** @type {Piece[]} */
@@ -27,7 +31,7 @@ export class Painter {
   #frames;
 
   /**
-   * @param {(text: string, mark: number) => void} paint
+   * @param {(text: string, mark: number | null) => void} paint null: in the middle of a piece
    * @param {Frames} frames
    */
   constructor(paint, frames = browserFrames) {
@@ -37,6 +41,11 @@ export class Painter {
 
   get isHeld() {
     return this.#held;
+  }
+
+  /** @returns {boolean} whether more is waiting than the next frame shows */
+  get isBehind() {
+    return this.#pending.reduce((sum, { text }) => sum + text.length, 0) > SLICE_CHARS;
   }
 
   /** @returns {number[]} marks of what has arrived and is not painted, in order */
@@ -65,7 +74,7 @@ export class Painter {
 
   /** Paint what is pending, due or not: at the end of a reply, or when the tab is hidden. */
   flush() {
-    this.#paintDue(Infinity);
+    this.#paintDue(Infinity, Infinity);
   }
 
   /** Never paint again; what was pending is gone. The reader pressed Stop. */
@@ -96,15 +105,24 @@ export class Painter {
     this.#frame = null;
   }
 
-  #paintDue(now_ms = this.#frames.now()) {
+  /** @param {number} [now_ms] @param {number} [most] characters */
+  #paintDue(now_ms = this.#frames.now(), most = SLICE_CHARS) {
     if (this.#held) return;
     this.#cancel();
-    const waits = this.#pending.findIndex(({ due_ms }) => due_ms > now_ms);
-    const due = this.#pending.splice(0, waits < 0 ? this.#pending.length : waits);
-    const last = due.at(-1);
-    if (last) {
+    let text = "";
+    /** @type {number | null} */
+    let mark = null;
+    for (let next = this.#pending[0]; next && next.due_ms <= now_ms && text.length < most; next = this.#pending[0]) {
+      const slice = sliceOf(next.text, most - text.length);
+      text += slice;
+      next.text = next.text.slice(slice.length);
+      if (next.text !== "") break;
+      mark = next.mark;
+      this.#pending.shift();
+    }
+    if (text !== "") {
       this.#painted = true;
-      this.#paint(due.map(({ text }) => text).join(""), last.mark);
+      this.#paint(text, mark);
     }
     if (this.#pending.length > 0) this.#ask();
     this.#tellEmpty();
@@ -116,6 +134,13 @@ export class Painter {
     this.#whenEmpty = null;
     tell?.();
   }
+}
+
+/** At most so much of a text, no character cut in two. @param {string} text @param {number} most */
+function sliceOf(text, most) {
+  if (text.length <= most) return text;
+  const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most + 1 : most;
+  return text.slice(0, end);
 }
 
 /** Frames of the browser. @type {Frames} */

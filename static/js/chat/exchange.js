@@ -131,9 +131,9 @@ export class Exchange {
 
   // Private
 
-  /** What has arrived may stay unpainted by the reader's own choice. */
+  /** What has arrived may stay unpainted for a while: by the reader's own choice, or because it is much. */
   get #keepsBack() {
-    return this.#even !== null || this.painter.isHeld;
+    return this.#even !== null || this.painter.isHeld || this.painter.isBehind;
   }
 
   #elapsed() {
@@ -168,18 +168,18 @@ export class Exchange {
     this.life.show(held);
   }
 
-  /** @param {string} text @param {number} seq at its end */
+  /** @param {string} text @param {number | null} seq at its end; null: more of this piece is to come */
   #paint(text, seq) {
     const { reply } = this;
     this.view.paint(text);
     this.#shown += text;
     for (const [mark, came_ms] of this.#came) {
-      if (mark > seq) break;
+      if (seq === null || mark > seq) break;
       reply.smoothing = withDelay(reply.smoothing, this.ports.now() - came_ms);
       this.#came.delete(mark);
     }
     const isFirst = reply.firstPaint_ms === null;
-    this.#acknowledge(seq);
+    if (seq !== null) this.#acknowledge(seq);
     this.ports.afterPaint((stamp_ms) => {
       if (isFirst) reply.firstPaint_ms = stamp_ms - this.clicked_ms;
       reply.lastPaint_ms = stamp_ms - this.clicked_ms;

@@ -5,18 +5,15 @@
  *
  * @typedef {import("./conversation.js").Conversation} Conversation
  * @typedef {import("./conversation.js").Turn} Turn
- * @typedef {import("./reply.js").Reply} Reply
  */
 
 import { ROOT, newConversation } from "./conversation.js";
-import { isLive, newReply } from "./reply.js";
+import { MAX_TEXT_CHARS, readReply } from "./reply_records.js";
 import { readSettings } from "./settings.js";
-import { orNull, readChoice, readFinite, readId, readList, readObject, readText } from "./untrusted.js";
+import { orNull, readFinite, readId, readList, readObject, readText } from "./untrusted.js";
 
 const MAX_TURNS = 5000;
 const MAX_VERSIONS = 200;
-const MAX_TEXT_CHARS = 1_000_000;
-const MAX_ARRIVALS = 50_000;
 const MAX_TITLE_CHARS = 200;
 
 /**
@@ -87,70 +84,6 @@ function readTurn(raw, where) {
     question: readText(value.question, `${where}.question`, MAX_TEXT_CHARS),
     replies: readList(value.replies, `${where}.replies`, MAX_VERSIONS).map((reply, i) => readReply(reply, `${where}.replies[${i}]`)),
   };
-}
-
-/** A reply of a file is over, whatever it says: its generation belongs to another browser.
- * @param {unknown} raw @param {string} where @returns {Reply} */
-function readReply(raw, where) {
-  const value = readObject(raw, where);
-  const number = (/** @type {string} */ name) => orNull(value[name], (it) => readFinite(it, `${where}.${name}`));
-  const reply = newReply(
-    readId(value.id, `${where}.id`),
-    readChoice(value.mode, `${where}.mode`, /** @type {const} */ (["streamed", "whole"])),
-    readFinite(value.asked_epoch_ms, `${where}.asked_epoch_ms`, 0),
-  );
-  const state = readChoice(value.state, `${where}.state`,
-    /** @type {const} */ (["asking", "queued", "prefill", "reading", "done", "stopped", "failed"]));
-  Object.assign(reply, {
-    state: isLive({ ...reply, state }) ? "stopped" : state,
-    text: readText(value.text, `${where}.text`, MAX_TEXT_CHARS),
-    seq: number("seq") ?? 0,
-    arrivals: readList(value.arrivals ?? [], `${where}.arrivals`, MAX_ARRIVALS).map((it, i) => readArrival(it, `${where}.arrivals[${i}]`)),
-    firstPaint_ms: number("firstPaint_ms"),
-    lastPaint_ms: number("lastPaint_ms"),
-    ended_ms: number("ended_ms") ?? number("lastPaint_ms") ?? 0,
-    tokens: number("tokens"),
-    timings: orNull(value.timings, (it) => readTimings(it, `${where}.timings`)),
-    finish: orNull(value.finish, (it) => readText(it, `${where}.finish`, 40)),
-    error: orNull(value.error, (it) => readError(it, `${where}.error`)),
-    settings: readSettings(value.settings).settings,
-    continues: orNull(value.continues, (it) => readId(it, `${where}.continues`)),
-    flags: { ...reply.flags, ...readFlags(value.flags, Object.keys(reply.flags)) },
-  });
-  return reply;
-}
-
-/** @param {unknown} raw @param {string} where */
-function readArrival(raw, where) {
-  const value = readObject(raw, where);
-  return {
-    at_ms: readFinite(value.at_ms, `${where}.at_ms`, 0),
-    words: readFinite(value.words, `${where}.words`, 0, MAX_TEXT_CHARS),
-    tokens: readFinite(value.tokens, `${where}.tokens`, 0, MAX_TEXT_CHARS),
-  };
-}
-
-/** @param {unknown} raw @param {string} where */
-function readTimings(raw, where) {
-  const value = readObject(raw, where);
-  const names = ["queue_ms", "prefill_ms", "first_token_ms", "decode_ms", "paused_ms", "total_ms"];
-  return Object.fromEntries(names.map((name) => [name, orNull(value[name], (it) => readFinite(it, `${where}.${name}`))]));
-}
-
-/** @param {unknown} raw @param {string} where */
-function readError(raw, where) {
-  const value = readObject(raw, where);
-  return {
-    code: readText(value.code, `${where}.code`, 80),
-    message: readText(value.message, `${where}.message`, 2000),
-    retryable: value.retryable === true,
-  };
-}
-
-/** @param {unknown} raw @param {string[]} names @returns {Record<string, boolean>} */
-function readFlags(raw, names) {
-  const value = typeof raw === "object" && raw !== null ? /** @type {Record<string, unknown>} */ (raw) : {};
-  return Object.fromEntries(names.map((name) => [name, Object.hasOwn(value, name) && value[name] === true]));
 }
 
 /** Choices that lead to what is really there.

@@ -29,7 +29,8 @@
  * @property {{ code: string, message: string, retryable: boolean } | null} error
  * @property {import("./settings.js").Settings} [settings] what was asked for; old records have none
  * @property {string | null} [continues] the version whose text this one began with and goes on from
- * @property {{ hidden: boolean, resumed: boolean, reconnected: boolean }} flags
+ * @property {{ hidden: boolean, resumed: boolean, along?: boolean, reconnected: boolean }} flags `resumed`: this page
+ *   did not see its beginning; `along`: because another page asked for it
  * @property {import("../measure/waterfall.js").Trace | null} [trace] stamps for the waterfall; none of a resumed reply
  * @property {import("../measure/token_bytes.js").SeenToken[]} [seen] every token, where they were asked for
  * @property {import("../measure/even_pace.js").Added | null} [smoothing] what even pacing has added
@@ -39,7 +40,7 @@
 import { countWords } from "../measure/words_read.js";
 
 /** So many tokens are kept for looking into; a longer reply shows its beginning. */
-const MAX_SEEN = 2048;
+export const MAX_SEEN = 2048;
 
 /** @param {string} id @param {Mode} mode @param {number} asked_epoch_ms @returns {Reply} */
 export function newReply(id, mode, asked_epoch_ms) {
@@ -47,7 +48,7 @@ export function newReply(id, mode, asked_epoch_ms) {
     id, mode, asked_epoch_ms,
     state: "asking", text: "", seq: 0, reply: null, position: 0, arrivals: [], firstPaint_ms: null,
     lastPaint_ms: null, ended_ms: null, tokens: null, timings: null, finish: null, error: null,
-    flags: { hidden: false, resumed: false, reconnected: false },
+    flags: { hidden: false, resumed: false, along: false, reconnected: false },
   };
 }
 

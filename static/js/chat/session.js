@@ -55,7 +55,7 @@ export class Session {
       show: () => this.#show(),
       renew: stage.renew,
       isRunning: (id) => this.live.has(id),
-      joined: (conversation) => this.#resume(conversation),
+      joined: (conversation) => this.#resume(conversation, true),
       tell: (problem) => stage.tell("storage", problem === null ? "" : say("notSaved", { why: problem instanceof Error ? problem.name : "?" })),
       listChanged: stage.listChanged,
       removedElsewhere: () => (this.startNew(), stage.removedElsewhere()),
@@ -80,15 +80,16 @@ export class Session {
   /** Open the conversation of this tab again, and go on with a reply that was on its way. */
   async restore() {
     const id = recall("conversation", "", tabStorage());
-    if (!id || !(await this.open(id))) this.startNew();
+    if (!id || !(await this.open(id, false))) this.startNew();
   }
 
-  /** @param {string} id of a stored conversation @returns {Promise<boolean>} whether it is there */
-  async open(id) {
+  /** @param {string} id of a stored conversation @param {boolean} [along] another page asked for what is on its way
+   * @returns {Promise<boolean>} whether it is there */
+  async open(id, along = true) {
     const conversation = await this.hand.find(id);
     if (!conversation) return false;
     this.hand.take(conversation);
-    this.#resume(conversation);
+    this.#resume(conversation, along);
     return true;
   }
 
@@ -193,12 +194,11 @@ export class Session {
     if (!this.readiness.isReady) this.readiness.watch();
   }
 
-  /** Receive what is on its way and not received here: after a reload, or started in another tab.
-   * @param {Conversation} conversation */
-  #resume(conversation) {
+  /** Receive what is on its way and not received here. @param {Conversation} conversation @param {boolean} along */
+  #resume(conversation, along) {
     for (const reply of liveReplies(conversation)) {
       if (this.live.has(reply.id)) continue;
-      reply.flags.resumed = true;
+      Object.assign(reply.flags, { resumed: true, along });
       this.#begin(conversation, reply, performance.now() - Math.max(0, Date.now() - reply.asked_epoch_ms));
     }
   }

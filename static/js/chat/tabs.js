@@ -1,13 +1,13 @@
 /**
  * News between the tabs of one browser: which conversation was stored or deleted. The content itself
- * goes through the store. Where a browser has no BroadcastChannel, tabs learn of each other when they
- * save. Nothing is told to the tab that said it.
+ * goes through the store. Where a browser has no BroadcastChannel, or refuses it to who may not store,
+ * tabs learn of each other when they save. Nothing is told to the tab that said it.
  *
  * @typedef {{ kind: "stored" | "removed", id: string, revision: number }} News
  */
 
 export class Tabs {
-  #channel = typeof BroadcastChannel === "function" ? new BroadcastChannel("firstword.conversations") : null;
+  #channel = channelOrNone();
 
   /** @param {(news: News) => void} hear */
   listen(hear) {
@@ -20,5 +20,15 @@ export class Tabs {
   /** @param {News["kind"]} kind @param {string} id @param {number} [revision] */
   tell(kind, id, revision = 0) {
     this.#channel?.postMessage({ kind, id, revision });
+  }
+}
+
+// Private
+
+function channelOrNone() {
+  try {
+    return new BroadcastChannel("firstword.conversations");
+  } catch {
+    return null;
   }
 }

@@ -39,7 +39,7 @@ export function notesOf({ state, finish, text, flags, waits, smoothing, timings 
     }),
     timings && timings.paused_ms > WORTH_SAYING_MS && say("hadWaited", { time: spellTime(timings.paused_ms) }),
     flags.hidden && say("hiddenFlag"),
-    flags.resumed && say("resumedFlag"),
+    flags.resumed && say(flags.along ? "alongFlag" : "resumedFlag"),
     flags.reconnected && say("reconnectedFlag"),
   ].filter((note) => typeof note === "string");
 }

@@ -27,7 +27,8 @@ const CLOCK_EVERY_MS = 100;
 export class ReplyView {
   #drawn_ms = -Infinity;
   #held = false;
-  #told = false;
+  /** The last paint that `measured` was said of. @type {number | null} */
+  #told = null;
   /** @type {ReturnType<typeof setInterval> | undefined} */
   #clock;
   /** Set by whoever paints here: the reader pauses, or lets go on. @type {((held: boolean) => void) | undefined} */
@@ -79,8 +80,8 @@ export class ReplyView {
     this.#draw();
     this.#showActions(live);
     this.deeper.update();
-    if (live || this.#told || reply.firstPaint_ms === null) return;
-    this.#told = true;
+    if (live || reply.lastPaint_ms === this.#told) return;
+    this.#told = reply.lastPaint_ms;
     this.element.dispatchEvent(new CustomEvent("measured", { bubbles: true }));
   }
 
@@ -158,7 +159,9 @@ export class ReplyView {
     if (live && (this.#held || drawn_ms - this.#drawn_ms < DRAW_EVERY_MS)) return;
     this.#drawn_ms = drawn_ms;
     this.strip.show({ ...reply, now_ms: live ? this.time.elapsed() : endOf(reply), ended: !live });
-    this.numbers.update(numbersOf({ ...reply, decode_ms: reply.timings?.decode_ms ?? null }));
+    // While more may come, nobody knows the last word.
+    const lastPaint_ms = live ? null : reply.lastPaint_ms;
+    this.numbers.update(numbersOf({ ...reply, lastPaint_ms, decode_ms: reply.timings?.decode_ms ?? null }));
   }
 }
 

@@ -71,6 +71,7 @@ export class TurnView {
       this.#tell("share", { turn: this.#step?.turn, button: currentTarget }));
     part(this.element, "remove", HTMLButtonElement).addEventListener("click", () => this.#tell("remove-turn", { turn: this.#step?.turn.id }));
     this.goOn.addEventListener("click", () => this.#tell("go-on", { reply: this.#step?.reply?.id, at_ms: performance.now() }));
+    this.element.addEventListener("measured", () => this.updateActions());
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#submit();

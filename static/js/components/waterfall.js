@@ -10,8 +10,9 @@ import { waterfallOf } from "../measure/waterfall.js";
 import { say } from "../words.js";
 import { element, svg } from "./parts.js";
 
+/** Of the drawing, in units that come out near a pixel each, on a phone and on a desk. */
 const HEIGHT = 30;
-const WIDTH = 1000;
+const WIDTH = innerWidth < 640 ? 320 : 720;
 /** Narrower pieces have no room for their number. */
 const NUMBERED = 22;
 

@@ -38,7 +38,7 @@ export class Talk {
     const talk = new Talk(shell);
     void loadMarked();
     await talk.session.restore();
-    if (talk.session.conversation.turns.length > 0) talk.keeper.follow();
+    if (talk.session.conversation.turns.length > 0) talk.keeper.open();
     return talk;
   }
 
@@ -49,8 +49,9 @@ export class Talk {
     const below = part(page, "below", HTMLButtonElement);
     const welcome = part(page, "welcome", HTMLElement);
     this.toggle = part(page, "drawer-toggle", HTMLButtonElement);
-    this.keeper = new ScrollKeeper(part(page, "scroller", HTMLElement), part(page, "column", HTMLElement), (state) => {
-      below.hidden = !state.below || state.following || !welcome.hidden;
+    const turns = part(page, "turns", HTMLElement);
+    this.keeper = new ScrollKeeper(part(page, "scroller", HTMLElement), part(page, "column", HTMLElement), turns, (news) => {
+      below.hidden = !news || !welcome.hidden;
     });
     below.addEventListener("click", () => this.keeper.follow());
     /** @type {Session} */
@@ -66,7 +67,7 @@ export class Talk {
     });
     this.session.use(wire);
     /** @type {Transcript} */
-    this.transcript = new Transcript(part(page, "turns", HTMLElement), loadMarked, (reply) => this.session.live.timeOf(reply));
+    this.transcript = new Transcript(turns, loadMarked, (reply) => this.session.live.timeOf(reply));
     this.firstWords = mountHistory(part(page, "history", HTMLElement), () => this.session.conversation.turns.flatMap(({ replies }) => replies));
     this.#listen();
     document.addEventListener("visibilitychange", () => this.session.live.visibilityChanged());
@@ -135,6 +136,7 @@ export class Talk {
   #showLive(live) {
     this.shell.composer.update(live);
     this.transcript.updateActions();
+    this.keeper.reply(live);
     this.shell.page.dataset.live = String(live);
   }
 
@@ -165,7 +167,7 @@ export class Talk {
     on("share", ({ turn, button }) => this.#share(turn, button));
     on("open-conversation", async ({ id }) => {
       if (!(await session.open(id))) return;
-      this.keeper.follow();
+      this.keeper.open();
       composer.text.focus();
     });
     on("halt", () => session.stop());

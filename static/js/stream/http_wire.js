@@ -1,6 +1,7 @@
 /**
  * The same conversation over plain HTTP, for networks that refuse WebSockets: one streamed NDJSON
- * response a reply, told apart from a WebSocket only by its slower start. Progress needs no acks here;
+ * response a reply, told apart from a WebSocket only by its slower start. Several replies may come side
+ * by side; where one response breaks, that reply alone is asked for again. Progress needs no acks here:
  * what the browser has taken from the response is what the server counts.
  */
 
@@ -17,8 +18,9 @@ import { LineParser } from "./ndjson_parser.js";
 /** @implements {Wire} */
 export class HttpWire {
   #failures = 0;
-  /** @type {AbortController | null} */
-  #running = null;
+  /** Replies that are coming, by the page's name and by the server's. @type {Set<string>} */
+  #coming = new Set();
+  #closing = new AbortController();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retryTimer;
 
@@ -33,13 +35,15 @@ export class HttpWire {
     this.tellState = tellState;
   }
 
-  /** @param {ClientFrame} frame @returns {boolean} */
+  /** @param {ClientFrame} frame @returns {boolean} false: that reply is coming already, and nothing was asked */
   send(frame) {
     if (frame.type === "start") {
+      if (this.#coming.has(frame.id)) return false;
       const { type: _, ...body } = frame;
       this.#read("api/replies", "POST", { ...body, acks: false }, frame.id);
     } else if (frame.type === "attach") {
       const { reply, after, pace } = frame;
+      if (this.#coming.has(reply)) return false;
       this.#read(`api/replies/${encodeURIComponent(reply)}?after=${after}&pace=${pace}`, "GET", null, reply);
     } else if (frame.type === "stop") {
       const address = httpAddress(this.page, `api/replies/${encodeURIComponent(frame.reply)}`);
@@ -52,7 +56,7 @@ export class HttpWire {
 
   close() {
     clearTimeout(this.#retryTimer);
-    this.#running?.abort();
+    this.#closing.abort();
   }
 
   // Private
@@ -62,31 +66,40 @@ export class HttpWire {
    * @param {string} id of the reply, for errors that come before it has one
    */
   async #read(path, method, body, id) {
-    this.#running?.abort();
-    const running = new AbortController();
-    this.#running = running;
+    const names = new Set([id]);
+    this.#coming.add(id);
     try {
       const response = await fetch(httpAddress(this.page, path), {
         method,
-        signal: running.signal,
+        signal: this.#closing.signal,
         headers: { accept: "application/x-ndjson", ...(body ? { "content-type": "application/json" } : {}) },
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
       if (!response.ok || !response.body) return this.#refuse(await response.json(), id);
-      const ended = await this.#readLines(response.body);
+      const ended = await this.#readLines(response.body, names);
       if (!ended) throw new Error("the response ended before the reply did");
       this.#failures = 0;
     } catch {
-      if (running.signal.aborted) return;
-      const retry_ms = waitBeforeTry(this.#failures, Math.random);
-      this.#failures += 1;
-      this.tellState({ kind: "lost", retry_ms, failures: this.#failures });
-      this.#retryTimer = setTimeout(() => this.tellState({ kind: "open" }), retry_ms);
+      if (!this.#closing.signal.aborted) this.#tryAgain();
+    } finally {
+      for (const name of names) this.#coming.delete(name);
     }
   }
 
-  /** @param {ReadableStream<Uint8Array>} body @returns {Promise<boolean>} whether the reply came to its end */
-  async #readLines(body) {
+  #tryAgain() {
+    const retry_ms = waitBeforeTry(this.#failures, Math.random);
+    this.#failures += 1;
+    this.tellState({ kind: "lost", retry_ms, failures: this.#failures });
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = setTimeout(() => this.tellState({ kind: "open" }), retry_ms);
+  }
+
+  /**
+   * @param {ReadableStream<Uint8Array>} body
+   * @param {Set<string>} names of the reply; the server's own is learnt here
+   * @returns {Promise<boolean>} whether the reply came to its end
+   */
+  async #readLines(body, names) {
     const reader = body.getReader();
     const decoder = new TextDecoder();
     const lines = new LineParser();
@@ -95,8 +108,13 @@ export class HttpWire {
     const take = (complete) => {
       for (const line of complete) {
         const event = readFrame(line);
-        if (event) this.tell(event);
-        ended ||= event?.type === "done" || event?.type === "error";
+        if (!event) continue;
+        if (event.type === "queued") {
+          names.add(event.reply);
+          this.#coming.add(event.reply);
+        }
+        this.tell(event);
+        ended ||= event.type === "done" || event.type === "error";
       }
     };
     for (;;) {

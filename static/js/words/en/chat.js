@@ -20,7 +20,7 @@ export default {
   conversation: "Conversation",
   prompt: "Your message",
   promptHint: "Ask something",
-  keys: "Enter sends · Shift + Enter: new line · T switches the delivery · Esc stops",
+  keys: "Enter sends · Esc stops · more\u00a0under\u00a0?",
   settings: "Settings",
   newBelow: "New lines below",
 };

@@ -20,7 +20,7 @@ export default {
   conversation: "बातचीत",
   prompt: "आपका संदेश",
   promptHint: "कुछ पूछिए",
-  keys: "Enter से भेजिए · Shift + Enter: नई पंक्ति · T से तरीक़ा बदलिए · Esc से रोकिए",
+  keys: "Enter से भेजिए · Esc से रोकिए · बाक़ी\u00a0?\u00a0में",
   settings: "सेटिंग",
   newBelow: "नीचे नई पंक्तियाँ",
 };
