@@ -5,6 +5,8 @@ It refuses to know how processes are started and what is measured.
     LLAMA_SERVER=       llama.cpp's server, when it is not on PATH
     LLAMA_MODEL=        its GGUF; else a Q8_0 made by the llama-quantize beside it, else the default
     TRANSFORMERS_CLI=   the `transformers` command of another environment (extra: bench)
+    VLLM_SERVER=        the `vllm` command of another environment, when it is not on PATH
+    VLLM_DTYPE=         what it computes in; else float32, or bfloat16 where the processor has it
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import torch
+
 from app.engine.weights import packaged_file
 from bench.dialects import Style
 from bench.model_files import transformers_folder
@@ -24,6 +28,7 @@ from bench.model_files import transformers_folder
 _LLAMA = "llama.cpp"
 _TRANSFORMERS = "transformers serve"
 _BATCHING = "transformers serve, continuous batching"
+_VLLM = "vLLM on CPU"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,7 @@ def peers(work: Path, engine: str, starts: Sequence[str] = ("",)) -> list[Peer |
         (_LLAMA, lambda: _llama(work)),
         (_TRANSFORMERS, lambda: _transformers(work, batching=False)),
         (_BATCHING, lambda: _transformers(work, batching=True)),
+        (_VLLM, lambda: _vllm(work)),
     ]
     found: list[Peer | Absent] = []
     for name, make in makers:
@@ -135,6 +141,30 @@ def _transformers(work: Path, batching: bool) -> Peer | Absent:
         return [*serve, "--continuous-batching"] if batching else serve
 
     return Peer(name, "transformers", folder, "/health", command, one_at_a_time=not batching, weights="fp32")
+
+
+def _vllm(work: Path) -> Peer | Absent:
+    cli = os.environ.get("VLLM_SERVER") or shutil.which("vllm")
+    if cli is None or not Path(cli).exists():
+        return Absent(_VLLM, "vllm is not on PATH and VLLM_SERVER names none")
+    folder = str(transformers_folder(work, packaged_file(), _interpreter(cli)))
+    dtype = os.environ.get("VLLM_DTYPE") or (
+        "bfloat16" if torch.cpu._is_avx512_bf16_supported() else "float32"
+    )
+
+    def command(port: int) -> list[str]:
+        serve = [cli, "serve", folder, "--host", "127.0.0.1", "--port", str(port), "--dtype", dtype]
+        limits = ["--max-model-len", "2048", "--max-num-seqs", "16", "--no-enable-prefix-caching"]
+        return [
+            "env",
+            "VLLM_CPU_KVCACHE_SPACE=4",
+            "VLLM_NO_USAGE_STATS=1",
+            "HF_HUB_OFFLINE=1",
+            *serve,
+            *limits,
+        ]
+
+    return Peer(f"{_VLLM}, {dtype}", "ignore_eos", folder, "/health", command, weights=dtype)
 
 
 def _interpreter(cli: str) -> str:

@@ -52,8 +52,8 @@ class KVTensors:
         return self._layers[index]
 
     def array(self) -> np.ndarray:
-        """All layers' float32 memory on a CPU, [layers, 2, slots, heads, context, head_dim]."""
-        return self._all.numpy()
+        """All layers' float16 memory on a CPU as its bits, [layers, 2, slots, heads, context, head_dim]."""
+        return self._all.view(torch.int16).numpy()
 
     def copy(self, src: int, dst: int, num_tokens: int) -> None:
         """Copy the first ``num_tokens`` positions of slot ``src`` to slot ``dst``."""

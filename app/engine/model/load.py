@@ -60,10 +60,16 @@ def load(settings: Settings, progress: Progress) -> tuple[ModelRunner, Tokenizer
     return runner, tokenizer
 
 
-def form(arch: Architecture, numerics: Numerics, settings: Settings) -> type[Llama] | type[CompiledLlama]:
-    """The class of the forward pass. The compiler keeps its results where models are kept."""
+def suited(arch: Architecture, numerics: Numerics) -> Numerics:
+    """``numerics``, or the plain ones for a model whose sizes do not fit the compiled pass."""
     inputs = (arch.hidden, arch.intermediate, arch.heads * arch.head_dim)
-    if not numerics.compiled or arch.head_dim % 8 or any(size % GROUP for size in inputs):
+    fits = arch.head_dim % 8 == 0 and not any(size % GROUP for size in inputs)
+    return numerics if fits or not numerics.compiled else numbers.choose("cpu", "float32")
+
+
+def form(numerics: Numerics, settings: Settings) -> type[Llama] | type[CompiledLlama]:
+    """The class of the forward pass. The compiler keeps its results where models are kept."""
+    if not numerics.compiled:
         return Llama
     # Only where it is used: the compiler takes a second to import.
     from app.engine.model.compiled import keep_machine_code
@@ -95,9 +101,10 @@ def _llama(
     eos_ids: frozenset[int],
     progress: Progress,
 ) -> Runner:
+    numerics = suited(arch, numerics)
     with torch.inference_mode():
         tensors = Tensors(folder.path)
-        model = form(arch, numerics, settings)(
+        model = form(numerics, settings)(
             tensors, arch, numerics, lambda part: progress("loading the weights", part)
         )
     context = min(arch.context_tokens, settings.context_tokens or arch.context_tokens)

@@ -64,6 +64,12 @@ def choose(device: str, dtype: str) -> Numerics:
     return Numerics(where, kind, residual=torch.float32, kv=torch.float32)
 
 
+def compiled() -> Numerics:
+    """Our own machine code: 8-bit activations, float32 sums, keys and values in float16."""
+    f32 = torch.float32
+    return Numerics(torch.device("cpu"), f32, residual=f32, kv=torch.float16, compiled=True)
+
+
 # Private
 
 
@@ -90,5 +96,5 @@ def _cpu() -> Numerics:
         if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
             return Numerics(device, bf16, f32, kv=bf16, packed=True, int4_rows=6, int8_rows=2, apart_rows=6)
         if find_spec("numba") is not None:
-            return Numerics(device, f32, residual=f32, kv=f32, compiled=True)
+            return compiled()
     return Numerics(device, f32, residual=f32, kv=f32)

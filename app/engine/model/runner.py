@@ -51,7 +51,8 @@ class Runner:
             # One more where rows are padded: what padding writes must land nowhere.
             slots=num_slots + on_cuda,
             kv_heads=model.arch.kv_heads,
-            context=context_tokens,
+            # The compiled pass looks at eight positions at a time.
+            context=-(-context_tokens // 8) * 8,
             head_dim=model.arch.head_dim,
             dtype=model.numerics.kv,
             device=model.numerics.device,

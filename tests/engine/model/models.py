@@ -95,6 +95,6 @@ def runner_of(folder: Path, slots: int = 6, dtype: str | Numerics = "float32", d
     arch = parse(json.loads((folder / "config.json").read_text()))
     assert arch is not None
     numerics = choose(device, dtype) if isinstance(dtype, str) else dtype
-    model = form(arch, numerics, Settings())(Tensors(folder), arch, numerics, lambda part: None)
+    model = form(numerics, Settings())(Tensors(folder), arch, numerics, lambda part: None)
     context = min(arch.context_tokens, 256)
     return Runner(model, ModelInfo("small", context), slots, context, frozenset({2}))

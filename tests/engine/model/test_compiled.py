@@ -12,24 +12,22 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.engine.model.architecture import parse
-from app.engine.model.load import form
-from app.engine.model.numerics import Numerics, choose
+from app.engine.model.load import suited
+from app.engine.model.numerics import choose, compiled
 from app.engine.model.runner import Runner
 from app.engine.model.tensors import Dense, EightBit, FourBit
 from app.engine.runner_protocol import Chunk
-from app.settings import Settings
 from tests.engine.model.models import all_logits, make, reference, runner_of
 
 pytest.importorskip("numba")
 if torch.backends.cpu.get_cpu_capability() not in ("AVX2", "AVX512"):
     pytest.skip("the compiled pass is for AVX2", allow_module_level=True)
-_COMPILED = Numerics(torch.device("cpu"), torch.float32, torch.float32, kv=torch.float32, compiled=True)
 # Compiling takes half a minute where nobody has done it yet.
 pytestmark = pytest.mark.timeout(400)
 
 
 def _compiled(folder: Path) -> Runner:
-    runner = runner_of(folder, dtype=_COMPILED)
+    runner = runner_of(folder, dtype=compiled())
     assert type(runner.model).__name__ == "CompiledLlama"
     return runner
 
@@ -89,7 +87,7 @@ def test_a_model_whose_sizes_are_no_multiples_takes_the_plain_pass(tmp_path: Pat
     make("llama", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     arch = parse(config | {"intermediate_size": 100})
-    assert arch is not None and form(arch, _COMPILED, Settings()).__name__ == "Llama"
+    assert arch is not None and suited(arch, compiled()) == choose("cpu", "float32")
 
 
 def test_the_reference_is_never_compiled() -> None:

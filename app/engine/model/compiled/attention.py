@@ -19,7 +19,7 @@ _PIECE = 64
 
 @inlined
 def attend(team, phase, rows, queries, cache, scores, out):  # type: ignore[no-untyped-def]
-    """``queries`` [rows, heads * dim ..], already turned; ``cache`` [2, slots, kv_heads, context, dim].
+    """``queries`` [rows, heads * dim ..], turned; ``cache`` float16 [2, slots, kv_heads, context, dim].
 
     ``scores`` [heads of a key head, context] is this worker's own; ``out`` [rows, heads * dim].
     """
@@ -46,15 +46,14 @@ def _attend(query, keys, values, count, scores, out):  # type: ignore[no-untyped
     """softmax(query @ keys / sqrt(dim)) @ values over the first ``count`` positions."""
     share, dim = query.shape
     scale = np.float32(1) / np.sqrt(np.float32(dim))
-    step, whole = keys.strides[0], count - count % 8
-    for position in range(0, whole, 8):
+    step = keys.strides[0]
+    # The last eight may reach behind ``count``: what is there is not looked at.
+    for position in range(0, count, 8):
         key_at = keys.ctypes.data + position * step
         for head in range(share):
             score_at = scores[head].ctypes.data + position * 4
             eight_scores(query[head].ctypes.data, key_at, step, dim, scale, score_at)
     for head in range(share):
-        for position in range(whole, count):
-            scores[head, position] = _dot(query[head], keys[position]) * scale
         _soften(scores[head, :count])
         for d in range(dim):
             out[head, d] = np.float32(0)
@@ -69,17 +68,9 @@ def _attend(query, keys, values, count, scores, out):  # type: ignore[no-untyped
 def _mix(weights, values, step, count, dim, out):  # type: ignore[no-untyped-def]
     """Add ``weights @ values`` to ``out``; all but the numbers are addresses."""
     for first in range(0, dim - dim % 64, 64):
-        mix_64(weights, values + first * 4, step, count, out + first * 4)
+        mix_64(weights, values + first * 2, step, count, out + first * 4)
     for first in range(dim - dim % 64, dim, 8):
-        mix_8(weights, values + first * 4, step, count, out + first * 4)
-
-
-@inlined
-def _dot(a, b):  # type: ignore[no-untyped-def]
-    total = np.float32(0)
-    for k in range(len(a)):
-        total += a[k] * b[k]
-    return total
+        mix_8(weights, values + first * 2, step, count, out + first * 4)
 
 
 @inlined

@@ -25,6 +25,7 @@ from app.engine.model.compiled.attention import attend
 from app.engine.model.compiled.crew import compiled, inlined, meet, take
 from app.engine.model.compiled.packing import Packed
 from app.engine.model.compiled.products import is_four_bit, multiply
+from app.engine.model.compiled.vector import halve
 from app.engine.model.tensors import GROUP
 
 #: Phases of a layer, and after the last layer.
@@ -72,7 +73,7 @@ class Desk(NamedTuple):
 def step(team, weights, eps, rows, desk, cache, logits):  # type: ignore[no-untyped-def]
     """One worker's share of a step: keys and values of all rows, and the wanted rows' logits.
 
-    ``cache`` float32 [layers, 2, slots, kv_heads, context, head_dim]; ``logits`` float32 [wanted, vocab].
+    ``cache`` float16 [layers, 2, slots, kv_heads, context, head_dim]; ``logits`` float32 [wanted, vocab].
     """
     w, x, count, phase = weights, rows.x, len(rows.x), 0
     for layer in range(cache.shape[0]):
@@ -148,8 +149,8 @@ def _write(team, phase, query_norm, key_norm, eps, rows, fused, kv):  # type: ig
                     normalise(part, norm, eps, part)
                 turn(part, rows.turns[row])
             if head >= heads + kv_heads:
-                copy(part, kv[1, slot, head - heads - kv_heads, position])
+                halve(part.ctypes.data, kv[1, slot, head - heads - kv_heads, position].ctypes.data, dim)
             elif head >= heads:
-                copy(part, kv[0, slot, head - heads, position])
+                halve(part.ctypes.data, kv[0, slot, head - heads, position].ctypes.data, dim)
         row = take(team, phase, 1)
     meet(team, phase)

@@ -20,6 +20,8 @@ LANES = 8
 
 _I8, _I16, _I32, _I64 = (ir.IntType(bits) for bits in (8, 16, 32, 64))
 _F16, _F32 = ir.HalfType(), ir.FloatType()
+_BYTES, _SHORTS, _INTS = ir.VectorType(_I8, 32), ir.VectorType(_I16, 16), ir.VectorType(_I32, 8)
+_HALVES, _FLOATS = ir.VectorType(_F16, LANES), ir.VectorType(_F32, LANES)
 
 
 class _Writer:
@@ -30,6 +32,10 @@ class _Writer:
 
     def load(self, address: Any, kind: Any, offset: int = 0) -> Any:
         return self.builder.load(self._pointer(address, kind, offset), align=1)
+
+    def load_halves(self, address: Any, offset: int = 0) -> Any:
+        """Eight float16 numbers as float32."""
+        return self.builder.fpext(self.load(address, _HALVES, offset), _FLOATS)
 
     def store(self, value: Any, address: Any, offset: int = 0) -> None:
         self.builder.store(value, self._pointer(address, value.type, offset), align=1)
@@ -89,10 +95,6 @@ def _same(kind: Any, value: int) -> Any:
     return ir.Constant(kind, [value] * kind.count)
 
 
-_BYTES, _SHORTS, _INTS = ir.VectorType(_I8, 32), ir.VectorType(_I16, 16), ir.VectorType(_I32, 8)
-_FLOATS = ir.VectorType(_F32, LANES)
-
-
 def _four_bit_group(w: _Writer, weight: Any, codes: list[Any]) -> list[Any]:
     """The integer products of one group of 32 inputs: 8 int32 for each row.
 
@@ -149,9 +151,8 @@ def _multiply(bits: int, rows: int) -> Any:
                 first = w.plus(codes, loop.index, code_bytes)
                 products = group(w, here, [w.plus(first, codes_stride, row) for row in range(rows)])
                 scale_at = w.plus(scales, loop.index, scale_bytes)
-                halves = ir.VectorType(_F16, LANES)
-                scale = builder.fpext(w.load(scale_at, halves), _FLOATS)
-                low = builder.fpext(w.load(scale_at, halves, 16), _FLOATS) if bits == 4 else None
+                scale = w.load_halves(scale_at)
+                low = w.load_halves(scale_at, 16) if bits == 4 else None
                 for row, (total, product) in enumerate(zip(totals, products, strict=True)):
                     measure = w.plus(w.plus(measures, loop.index, 8), measures_stride, row)
                     both = builder.fmul(scale, w.everywhere(w.load(measure, _F32), LANES))
@@ -180,7 +181,7 @@ eight_bit_1, eight_bit_2, eight_bit_4 = (_multiply(8, rows) for rows in (1, 2, 4
 
 @intrinsic  # type: ignore[untyped-decorator]
 def eight_scores(typing: Any, query: Any, keys: Any, keys_stride: Any, dim: Any, scale: Any, out: Any) -> Any:
-    """``out[:8] = scale * (keys[:8] @ query)`` for float32 ``dim`` numbers each, a multiple of 8."""
+    """``out[:8] = scale * (keys[:8] @ query)``: ``dim`` numbers each, a multiple of 8; keys are float16."""
 
     def write(builder: Any, arguments: list[Any]) -> None:
         w = _Writer(builder)
@@ -188,9 +189,9 @@ def eight_scores(typing: Any, query: Any, keys: Any, keys_stride: Any, dim: Any,
         sums = [cgutils.alloca_once_value(builder, ir.Constant(_FLOATS, None)) for _ in range(LANES)]
         with cgutils.for_range(builder, builder.udiv(dim, ir.Constant(_I64, LANES))) as loop:
             part = w.load(w.plus(query, loop.index, 32), _FLOATS)
-            here = w.plus(keys, loop.index, 32)
+            here = w.plus(keys, loop.index, 16)
             for key, total in enumerate(sums):
-                row = w.load(w.plus(here, keys_stride, key), _FLOATS)
+                row = w.load_halves(w.plus(here, keys_stride, key))
                 builder.store(w.call("llvm.fma.v8f32", _FLOATS, row, part, builder.load(total)), total)
         scores = w.sums_of_lanes([builder.load(total) for total in sums])
         w.store(builder.fmul(scores, w.everywhere(scale, LANES)), out)
@@ -203,7 +204,7 @@ def eight_scores(typing: Any, query: Any, keys: Any, keys_stride: Any, dim: Any,
 
 
 def _mix(vectors: int) -> Any:
-    """An intrinsic: ``out[:8 * vectors] += weights @ values``, float32."""
+    """An intrinsic: ``out[:8 * vectors] += weights @ values``, the values in float16."""
 
     @intrinsic  # type: ignore[untyped-decorator]
     def mix(typing: Any, weights: Any, values: Any, values_stride: Any, count: Any, out: Any) -> Any:
@@ -218,7 +219,7 @@ def _mix(vectors: int) -> Any:
                 weight = w.everywhere(w.load(w.plus(weights, loop.index, 4), _F32), LANES)
                 row = builder.add(values, builder.mul(values_stride, loop.index))
                 for index, total in enumerate(sums):
-                    value = w.load(row, _FLOATS, 32 * index)
+                    value = w.load_halves(row, 16 * index)
                     builder.store(
                         w.call("llvm.fma.v8f32", _FLOATS, weight, value, builder.load(total)), total
                     )
@@ -235,6 +236,21 @@ def _mix(vectors: int) -> Any:
 
 
 mix_8, mix_64 = _mix(1), _mix(8)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def halve(typing: Any, source: Any, out: Any, count: Any) -> Any:
+    """``out[:count] = source[:count]``, float32 rounded to float16; ``count`` is a multiple of 8."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        w = _Writer(builder)
+        source, out, count = arguments
+        with cgutils.for_range(builder, builder.udiv(count, ir.Constant(_I64, LANES))) as loop:
+            numbers = w.load(w.plus(source, loop.index, 32), _FLOATS)
+            w.store(builder.fptrunc(numbers, _HALVES), w.plus(out, loop.index, 16))
+        return context.get_dummy_value()
+
+    return types.void(*[types.intp] * 3), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
