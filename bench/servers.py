@@ -22,7 +22,8 @@ import psutil  # type: ignore[import-untyped]
 from bench.client import exchange, get
 from bench.peers import Peer
 
-_READY_LIMIT_S = 180.0
+#: vLLM compiles for minutes at its first start.
+_READY_LIMIT_S = 420.0
 _LOOK_S = 0.02
 _STOP_LIMIT_S = 15.0
 
