@@ -19,7 +19,7 @@ run: .venv/run.stamp node_modules/.stamp
 
 # Two workers: most tests wait for sockets, browsers and clocks rather than compute.
 test: setup chromium check
-	$(BIN)/python -m pytest --numprocesses 2
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 	@command -v npm >/dev/null && npm --silent test
 
 setup: .venv/test.stamp node_modules/.stamp

@@ -1,7 +1,7 @@
 """A class that loses its server and comes back, for the room load.
 
-Each phone follows the page's own rule (static/js/rooms/room_status.js): a first try soon, unless the
-server said that it would be back; then tries spread over twenty seconds. It refuses to know how the server
+Each phone follows the page's own rule (static/js/rooms/room_status.js): a first try within a time that
+grows with the class, then tries spread over twenty seconds. It refuses to know how the server
 is killed and started.
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from bench.room_phone import Head, Phone
 
-_FIRST_S, _SOON_S, _LONGEST_S = 0.5, 2.0, 20.0
+_FIRST_S, _SOON_S, _EACH_S, _LONGEST_S = 0.5, 2.0, 0.033, 20.0
 
 
 @dataclass(slots=True)
@@ -33,12 +33,13 @@ async def come_back(phones: Sequence[Phone], port: int, code: str, chance: rando
     """All phones, whose sockets are gone or going, until the last one has the room's state again."""
     found = Return()
     began_s = time.monotonic()
+    soon_s = min(_LONGEST_S, max(_SOON_S, _EACH_S * len(phones)))
 
     async def one(old: Phone) -> None:
         await old.closed.wait()
         failures = 0
         while True:
-            most_s = _SOON_S if failures == 0 else _LONGEST_S
+            most_s = soon_s if failures == 0 else _LONGEST_S
             await asyncio.sleep(chance.uniform(_FIRST_S, most_s))
             phone = Phone(port, code, _noting(found))
             phone.id = old.id

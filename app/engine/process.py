@@ -53,6 +53,9 @@ class Parts:
     step_began_ns: Callable[[], int | None]
 
 
+#: How long a thread may hold the interpreter while another waits for it.
+_SWITCH_S = 0.0005
+
 Factory = Callable[[Settings, Progress, Emit, TellStep], Parts]
 
 
@@ -63,6 +66,9 @@ def main(arguments: list[str]) -> NoReturn:
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     if len(arguments) != 2 or arguments[0] != "--fd":
         sys.exit("usage: python -m app.engine.process --fd N (it is started by firstword serve)")
+    # The door's thread reads prompts in Python while the loop's computes tokens: it must not keep
+    # the interpreter for Python's usual 5 ms, which is half of a step.
+    sys.setswitchinterval(_SWITCH_S)
     sock = socket.socket(fileno=int(arguments[1]))
     sock.set_inheritable(False)
     code = Process(pipe.ThreadEnd(sock, pipe.Command)).run()

@@ -39,10 +39,12 @@ async def test_a_server_that_does_not_start_is_told_with_its_last_words():
 def test_an_absent_peer_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("LLAMA_SERVER", str(tmp_path / "none"))
     monkeypatch.setenv("TRANSFORMERS_CLI", str(tmp_path / "none"))
+    monkeypatch.setenv("VLLM_SERVER", str(tmp_path / "none"))
     found = peers(tmp_path, "scripted")
     assert [peer.name for peer in found if isinstance(peer, Peer)] == ["firstword (scripted)"]
     reasons = {peer.name: peer.reason for peer in found if isinstance(peer, Absent)}
-    assert "LLAMA_SERVER" in reasons["llama.cpp"] and len(reasons) == 3
+    assert "LLAMA_SERVER" in reasons["llama.cpp"] and "VLLM_SERVER" in reasons["vLLM on CPU"]
+    assert len(reasons) == 4
 
 
 def test_only_the_peers_asked_for_are_looked_for(tmp_path):

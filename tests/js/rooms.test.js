@@ -73,11 +73,12 @@ test("a phone says what is the matter, and the room's end wins over everything",
 
 test("a class comes back spread over time, within the limits", () => {
   for (const failures of [0, 1, 5, 40]) {
-    assert.equal(waitToRetry(failures, 1006, 0), 500);
-    assert.ok(waitToRetry(failures, 1006, 0.999) <= 20_000);
+    assert.equal(waitToRetry(failures, 1006, 500, 0), 500);
+    assert.ok(waitToRetry(failures, 1006, 5000, 0.999) <= 20_000);
   }
-  assert.ok(waitToRetry(0, 1006, 0.999) <= 2000, "one phone's own trouble is soon over");
-  for (const wait of [waitToRetry(0, 1012, 0.999), waitToRetry(1, 1006, 0.999)]) assert.ok(wait > 19_900);
+  assert.ok(waitToRetry(0, 1006, 30, 0.999) <= 2000, "one phone's own trouble is soon over");
+  assert.ok(waitToRetry(0, 1006, 500, 0.999) > 16_000, "five hundred take sixteen seconds");
+  for (const wait of [waitToRetry(0, 1012, 0, 0.999), waitToRetry(1, 1006, 0, 0.999)]) assert.ok(wait > 19_900);
 });
 
 test("text joins to the same reply whole, in pieces, and begun again", () => {

@@ -104,22 +104,29 @@ export class InHand {
     if (!mine) return;
     const merged = mergeConversations(stored, mine);
     const own = new Map(mine.turns.flatMap(({ replies }) => replies.map((reply) => [reply.id, reply])));
-    merged.turns = merged.turns.map((turn) => ({ ...turn, replies: turn.replies.map((reply) => this.#joined(reply, own.get(reply.id))) }));
+    let renewed = false;
+    const joined = (/** @type {Reply} */ reply) => {
+      const [kept, isNew] = this.#joined(reply, own.get(reply.id));
+      renewed ||= isNew;
+      return kept;
+    };
+    merged.turns = merged.turns.map((turn) => ({ ...turn, replies: turn.replies.map(joined) }));
     this.#held.set(merged.id, merged);
     // After a save of our own alone there is nothing new to see.
-    if (stored.revision === mine.revision + 1 && merged.turns.length === mine.turns.length) return;
+    if (!renewed && stored.revision === mine.revision + 1 && merged.turns.length === mine.turns.length) return;
     if (merged.id === this.#shown) this.around.show();
     this.around.joined(merged);
   }
 
   /** The record that stays is our own, for views and a running reply know it; its content may be the other's.
-   * @param {Reply} better @param {Reply | undefined} own @returns {Reply} */
+   * @param {Reply} better @param {Reply | undefined} own @returns {[Reply, boolean]} it, and whether its content is another's */
   #joined(better, own) {
-    if (!own || own === better) return own ?? better;
-    if (this.around.isRunning(own.id)) return own;
+    if (!own || own === better) return [own ?? better, false];
+    if (this.around.isRunning(own.id)) return [own, false];
     Object.assign(own, better);
+    // Its view is taken down, and comes back when the conversation is shown.
     this.around.renew(own);
-    return own;
+    return [own, true];
   }
 
   /** @param {string} id */

@@ -9,6 +9,8 @@
 export const SILENCE_MS = 20_000;
 const FIRST_MS = 500;
 const SOON_MS = 2000;
+/** A phone's place in the line of a class that comes back. */
+const EACH_MS = 33;
 /** So long that 500 phones are fewer than 60 a second, those included that come back too early. */
 const LONGEST_MS = 20_000;
 /** The server's close code for "I am started again". */
@@ -47,12 +49,15 @@ export function finalStatus(closeCode) {
 
 /**
  * How long to wait before the next try. A phone that has lost its own network is back soon; a class that has
- * lost its server must not come back as one man: when the server says that it goes, or was not found again.
+ * lost its server must not come back as one man: so the first wait grows with the class, to thirty phones a
+ * second, and is long when the server says that it goes, or was not found again.
  * @param {number} failures in a row, from 0
  * @param {number | null} closeCode of the socket that was lost
+ * @param {number} people in the room; 0: not known
  * @param {number} chance uniform in [0, 1)
  */
-export function waitToRetry(failures, closeCode, chance) {
-  const most = failures === 0 && closeCode !== RESTARTS ? SOON_MS : LONGEST_MS;
+export function waitToRetry(failures, closeCode, people, chance) {
+  const soon = Math.min(LONGEST_MS, Math.max(SOON_MS, people * EACH_MS));
+  const most = failures === 0 && closeCode !== RESTARTS ? soon : LONGEST_MS;
   return Math.round(FIRST_MS + chance * (most - FIRST_MS));
 }
