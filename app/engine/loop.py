@@ -43,7 +43,7 @@ class LoopSettings:
     max_batch: int = 16
     prefill_chunk_tokens: int = 128
     prefill_least_tokens: int = 8
-    prefill_gap_ratio: float = 2.0
+    prefill_gap_ratio: float = 1.8
     paused_kv_percent: int = 50
     context_tokens: int = 0
 
