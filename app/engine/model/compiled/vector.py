@@ -3,6 +3,8 @@
 Each function here is an intrinsic: it writes LLVM's intermediate code at compile time and is then
 called from compiled code like any other. Addresses are plain integers, strides are bytes. The
 rest of the kernels is Python. It refuses to know models.
+
+Longer than most files so that no other one has to speak LLVM.
 """
 
 from __future__ import annotations
