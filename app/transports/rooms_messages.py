@@ -64,7 +64,8 @@ def read_ping(text: str) -> float | None:
     try:
         return _PING.decode(text).t
     except _UNREADABLE as error:
-        raise BadRequest(f"the ping cannot be read: {str(error)[:200]}") from None
+        why = " ".join(str(error).split())[:200]
+        raise BadRequest(f"the ping cannot be read: {why}") from None
 
 
 def error_frame(error: FirstwordError, said: str) -> str:

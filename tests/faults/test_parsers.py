@@ -54,7 +54,7 @@ TEXT_PARSERS: list[tuple[Callable[[str], Any], type[Exception]]] = [
     (type_of, BadRequest),
     (read_chunk, Unreadable),
 ]
-_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 @pytest.mark.parametrize(("parse", "refusal"), TEXT_PARSERS, ids=lambda p: p.__name__)
