@@ -52,13 +52,14 @@ async def main(url: str) -> None:
 
 
 async def _crowd(client: httpx.AsyncClient, batching: str, prefill: str) -> list[Any]:
-    answer = await client.post("/api/lab/users", json={**_CROWD, "batching": batching, "prefill": prefill})
+    wish = {**_CROWD, "batching": batching, "prefill": prefill}
+    answer = await client.post("/api/lab/users", json=wish)
     for _ in range(_TRIES):
         if answer.status_code != 503:
             break
         # The lab has one crowd at a time, and the last one's users are just leaving.
         await asyncio.sleep(1.0)
-        answer = await client.post("/api/lab/users", json={**_CROWD, "batching": batching, "prefill": prefill})
+        answer = await client.post("/api/lab/users", json=wish)
     answer.raise_for_status()
     return [json.loads(line) for line in answer.text.splitlines()]
 
