@@ -1,6 +1,6 @@
 """The forward pass compiled for this processor: all layers in one call, products in small integers.
 
-    packing ─▶ kernels (products, attention, arithmetic; vector, crew) ─▶ model
+    packing ─▶ kernels (products, attention, arithmetic, crew; their intrinsics) ─▶ model
 
 For x86 processors without bf16 instructions, on which torch's packed operators compute for longer
 than memory is read (bench/RESULTS.md). Compiling takes some twenty seconds, once for each version

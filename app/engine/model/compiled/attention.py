@@ -1,8 +1,8 @@
 """Attention of each row to all positions up to its own, for one layer: a worker's share of the heads.
 
-The query heads of one key head are computed together, so that keys and values are read once for
-them. Prompts' and running sequences' rows are the same here: a row is a slot and a position.
-It refuses to know where keys and values come from.
+The query heads of one key head are computed together, three at a time, so that keys and values are
+read and widened once for them. Prompts' and running sequences' rows are the same here: a row is a
+slot and a position. It refuses to know where keys and values come from.
 """
 
 from __future__ import annotations
@@ -11,24 +11,34 @@ import numpy as np
 
 from app.engine.model.compiled.arithmetic import exp
 from app.engine.model.compiled.crew import inlined, meet, take
-from app.engine.model.compiled.vector import eight_scores, mix_8, mix_64
+from app.engine.model.compiled.float_sums import (
+    mix_1x8,
+    mix_1x64,
+    mix_3x8,
+    mix_3x32,
+    score_1x8,
+    score_3x4,
+)
 
 #: Positions whose values are read for one query head after the other while they are near.
 _PIECE = 64
+#: Scores are computed up to eight at a time, and behind them stands what they add up to.
+SPARE = 16
 
 
 @inlined
 def attend(team, phase, rows, queries, cache, scores, out):  # type: ignore[no-untyped-def]
     """``queries`` [rows, heads * dim ..], turned; ``cache`` float16 [2, slots, kv_heads, context, dim].
 
-    ``scores`` [heads of a key head, context] is this worker's own; ``out`` [rows, heads * dim].
+    ``scores`` [heads of a key head, context + SPARE] is this worker's own; ``out`` [rows, heads * dim].
     """
     kv_heads, dim = cache.shape[2], cache.shape[4]
     share = scores.shape[0]
     num = len(rows.x) * kv_heads
     unit = take(team, phase, 1)
     while unit < num:
-        row, head = unit // kv_heads, unit % kv_heads
+        # Head by head: a prompt's rows read the same keys and values while they are near.
+        row, head = unit % len(rows.x), unit // len(rows.x)
         slot, count = rows.slots[row], rows.positions[row] + 1
         first = head * share * dim
         query = queries[row, first : first + share * dim].reshape(share, dim)
@@ -45,37 +55,68 @@ def attend(team, phase, rows, queries, cache, scores, out):  # type: ignore[no-u
 def _attend(query, keys, values, count, scores, out):  # type: ignore[no-untyped-def]
     """softmax(query @ keys / sqrt(dim)) @ values over the first ``count`` positions."""
     share, dim = query.shape
-    scale = np.float32(1) / np.sqrt(np.float32(dim))
-    step = keys.strides[0]
-    # The last eight may reach behind ``count``: what is there is not looked at.
-    for position in range(0, count, 8):
-        key_at = keys.ctypes.data + position * step
-        for head in range(share):
-            score_at = scores[head].ctypes.data + position * 4
-            eight_scores(query[head].ctypes.data, key_at, step, dim, scale, score_at)
+    _score(query, keys, count, scores)
     for head in range(share):
-        _soften(scores[head, :count])
+        scores[head, count] = _exponentials(scores[head, :count])
         for d in range(dim):
             out[head, d] = np.float32(0)
     for first in range(0, count, _PIECE):
-        piece = min(_PIECE, count - first)
-        for head in range(share):
-            weight_at = scores[head].ctypes.data + first * 4
-            _mix(weight_at, values.ctypes.data + first * step, step, piece, dim, out[head].ctypes.data)
+        _mix(scores, values, first, min(first + _PIECE, count), out)
+    # Divided at the end: that is one number for each of dim, not of count.
+    for head in range(share):
+        part = np.float32(1) / scores[head, count]
+        for d in range(dim):
+            out[head, d] *= part
 
 
 @inlined
-def _mix(weights, values, step, count, dim, out):  # type: ignore[no-untyped-def]
-    """Add ``weights @ values`` to ``out``; all but the numbers are addresses."""
-    for first in range(0, dim - dim % 64, 64):
-        mix_64(weights, values + first * 2, step, count, out + first * 4)
-    for first in range(dim - dim % 64, dim, 8):
-        mix_8(weights, values + first * 2, step, count, out + first * 4)
+def _score(query, keys, count, scores):  # type: ignore[no-untyped-def]
+    """Three heads at once, so that a key is widened once for them; then those that are left."""
+    share, dim = query.shape
+    scale = np.float32(1) / np.sqrt(np.float32(dim))
+    step, q_step, s_step = keys.strides[0], query.strides[0], scores.strides[0]
+    head = 0
+    while head < share:
+        query_at, score_at = query.ctypes.data + head * q_step, scores.ctypes.data + head * s_step
+        if head + 3 <= share:
+            score_3x4(query_at, q_step, keys.ctypes.data, step, dim, count, scale, score_at, s_step)
+            head += 3
+        else:
+            score_1x8(query_at, q_step, keys.ctypes.data, step, dim, count, scale, score_at, s_step)
+            head += 1
 
 
 @inlined
-def _soften(scores):  # type: ignore[no-untyped-def]
-    """Softmax in place."""
+def _mix(scores, values, first, end, out):  # type: ignore[no-untyped-def]
+    """Add the values of these positions, each times its weight, to ``out``."""
+    share, dim = out.shape
+    step, s_step, o_step = values.strides[0], scores.strides[0], out.strides[0]
+    head = 0
+    while head < share:
+        together = 3 if head + 3 <= share else 1
+        weight_at = scores.ctypes.data + head * s_step + first * 4
+        d = 0
+        while d < dim:
+            value_at = values.ctypes.data + first * step + d * 2
+            out_at = out.ctypes.data + head * o_step + d * 4
+            if together == 3 and d + 32 <= dim:
+                mix_3x32(weight_at, s_step, value_at, step, end - first, out_at, o_step)
+                d += 32
+            elif together == 3:
+                mix_3x8(weight_at, s_step, value_at, step, end - first, out_at, o_step)
+                d += 8
+            elif d + 64 <= dim:
+                mix_1x64(weight_at, s_step, value_at, step, end - first, out_at, o_step)
+                d += 64
+            else:
+                mix_1x8(weight_at, s_step, value_at, step, end - first, out_at, o_step)
+                d += 8
+        head += together
+
+
+@inlined
+def _exponentials(scores):  # type: ignore[no-untyped-def]
+    """e to each score, less the largest of them, in place; their sum."""
     largest = scores[0]
     for k in range(len(scores)):
         largest = max(largest, scores[k])
@@ -84,6 +125,4 @@ def _soften(scores):  # type: ignore[no-untyped-def]
         weight = exp(scores[k] - largest)
         scores[k] = weight
         total += weight
-    part = np.float32(1) / total
-    for k in range(len(scores)):
-        scores[k] *= part
+    return total

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
-from app.engine.model.compiled.vector import add_atomically, give_way, load_atomically, pause
+from app.engine.model.compiled.counters import add_atomically, give_way, load_atomically, pause
 
 #: Looks at a counter before a waiting thread offers its core: some 20 microseconds.
 _PATIENCE = 1000

@@ -23,9 +23,9 @@ from app.engine.model.compiled.arithmetic import (
 )
 from app.engine.model.compiled.attention import attend
 from app.engine.model.compiled.crew import compiled, inlined, meet, take
+from app.engine.model.compiled.float_sums import halve
 from app.engine.model.compiled.packing import Packed
 from app.engine.model.compiled.products import is_four_bit, multiply
-from app.engine.model.compiled.vector import halve
 from app.engine.model.tensors import GROUP
 
 #: Phases of a layer, and after the last layer.
@@ -66,7 +66,7 @@ class Desk(NamedTuple):
     measures: np.ndarray  # float32 [rows, groups, 2]: scale, and scale * sum of codes
     fused: np.ndarray  # float32 [rows, query + key + value]
     gated: np.ndarray  # float32 [rows, gate + up]
-    scores: np.ndarray  # float32 [workers, query heads of a key head, context]
+    scores: np.ndarray  # float32 [workers, query heads of a key head, context + SPARE]
 
 
 @compiled

@@ -15,6 +15,7 @@ from app.engine.model import linear as products
 from app.engine.model.architecture import Architecture
 from app.engine.model.batch import Batch
 from app.engine.model.blocks import Block, read
+from app.engine.model.compiled.attention import SPARE
 from app.engine.model.compiled.crew import Crew
 from app.engine.model.compiled.kernels import LAST_PHASES, PHASES, Desk, Rows, Weights, step
 from app.engine.model.compiled.packing import Packed, packed
@@ -74,7 +75,7 @@ class CompiledLlama:
                 measures=np.empty((num_rows, widest // GROUP, 2), np.float32),
                 fused=np.empty((num_rows, (a.heads + 2 * a.kv_heads) * a.head_dim), np.float32),
                 gated=np.empty((num_rows, 2 * a.intermediate), np.float32),
-                scores=np.empty((self._crew.workers, a.heads // a.kv_heads, context), np.float32),
+                scores=np.empty((self._crew.workers, a.heads // a.kv_heads, context + SPARE), np.float32),
             )
         return self._desk
 

@@ -7,15 +7,8 @@ through it four at a time. It refuses to know which product of the model this is
 from __future__ import annotations
 
 from app.engine.model.compiled.crew import inlined, meet, take
+from app.engine.model.compiled.integer_products import eight_bit_tile, four_bit_tile
 from app.engine.model.compiled.packing import LANES, Packed
-from app.engine.model.compiled.vector import (
-    eight_bit_1,
-    eight_bit_2,
-    eight_bit_4,
-    four_bit_1,
-    four_bit_2,
-    four_bit_4,
-)
 
 #: Bytes of one group in a tile of 4-bit codes.
 _FOUR_BIT_BYTES = 128
@@ -40,51 +33,15 @@ def multiply(team, phase, weight, layer, count, desk, out):  # type: ignore[no-u
     first = take(team, phase, size)
     while first < tiles:
         for tile in range(first, min(first + size, tiles)):
-            codes, scales = weight.codes[layer, tile], weight.scales[layer, tile]
+            w, d = weight.codes[layer, tile].ctypes.data, weight.scales[layer, tile].ctypes.data
+            groups = weight.codes.shape[2]
+            s, s_step = desk.measures.ctypes.data, desk.measures.strides[0]
+            y, y_step = out.ctypes.data + tile * LANES * 4, out.strides[0]
             if is_four_bit(weight):
-                _four_bit_tile(codes, scales, tile, count, desk.codes, desk.measures, out)
+                a, a_step = desk.codes.ctypes.data, desk.codes.strides[0]
+                four_bit_tile(w, d, groups, a, a_step, s, s_step, y, y_step, count)
             else:
-                _eight_bit_tile(codes, scales, tile, count, desk.wide_codes, desk.measures, out)
+                a, a_step = desk.wide_codes.ctypes.data, desk.wide_codes.strides[0]
+                eight_bit_tile(w, d, groups, a, a_step, s, s_step, y, y_step, count)
         first = take(team, phase, size)
     meet(team, phase)
-
-
-# Private
-
-
-@inlined
-def _four_bit_tile(weight, scales, tile, count, codes, measures, out):  # type: ignore[no-untyped-def]
-    w, d, groups = weight.ctypes.data, scales.ctypes.data, len(weight)
-    a_step, s_step, y_step = codes.strides[0], measures.strides[0], out.strides[0]
-    a, s, y = codes.ctypes.data, measures.ctypes.data, out.ctypes.data + tile * LANES * 4
-    row = 0
-    while row + 4 <= count:
-        four_bit_4(w, d, groups, a + row * a_step, a_step, s + row * s_step, s_step, y + row * y_step, y_step)
-        row += 4
-    if row + 2 <= count:
-        four_bit_2(w, d, groups, a + row * a_step, a_step, s + row * s_step, s_step, y + row * y_step, y_step)
-        row += 2
-    if row < count:
-        four_bit_1(w, d, groups, a + row * a_step, a_step, s + row * s_step, s_step, y + row * y_step, y_step)
-
-
-@inlined
-def _eight_bit_tile(weight, scales, tile, count, codes, measures, out):  # type: ignore[no-untyped-def]
-    w, d, groups = weight.ctypes.data, scales.ctypes.data, len(weight)
-    a_step, s_step, y_step = codes.strides[0], measures.strides[0], out.strides[0]
-    a, s, y = codes.ctypes.data, measures.ctypes.data, out.ctypes.data + tile * LANES * 4
-    row = 0
-    while row + 4 <= count:
-        eight_bit_4(
-            w, d, groups, a + row * a_step, a_step, s + row * s_step, s_step, y + row * y_step, y_step
-        )
-        row += 4
-    if row + 2 <= count:
-        eight_bit_2(
-            w, d, groups, a + row * a_step, a_step, s + row * s_step, s_step, y + row * y_step, y_step
-        )
-        row += 2
-    if row < count:
-        eight_bit_1(
-            w, d, groups, a + row * a_step, a_step, s + row * s_step, s_step, y + row * y_step, y_step
-        )
