@@ -107,6 +107,10 @@ def _llama(
         model = form(numerics, settings)(
             tensors, arch, numerics, lambda part: progress("loading the weights", part)
         )
+    if numerics.compiled:
+        # The crew has all cores now. Two of torch's threads, woken to look for the likeliest token,
+        # took longer than one and went on spinning on the cores of those who send the token.
+        torch.set_num_threads(1)
     context = min(arch.context_tokens, settings.context_tokens or arch.context_tokens)
     slots = _SLOTS_PER_SEQUENCE * settings.max_batch
     if numerics.device.type != "cpu":
