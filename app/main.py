@@ -97,7 +97,7 @@ def _routes(
     return [
         *websocket.routes(replies, settings),
         *http.routes(replies, settings),
-        *probe.routes(settings),
+        *probe.routes(),
         *recordings.routes(),
         *lab.routes(replies, settings),
         *rooms.routes(classroom, settings),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import dataclasses
 import gc
 import json
@@ -12,6 +11,8 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+import uvloop
 
 from bench import openvino
 from bench.formulas import cell
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Being told to go must still end the server that is running.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        failed = asyncio.run(_measure(options, work, result))
+        failed = uvloop.run(_measure(options, work, result))
         _openvino(options, result)
     except KeyboardInterrupt:
         print("interrupted: what follows is what was measured until then", file=sys.stderr)

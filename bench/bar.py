@@ -66,7 +66,7 @@ def verdicts(result: Result) -> list[Verdict]:
     found = [_against_best(promise, ours, servers) for promise in _AGAINST_SERVERS]
     for name, least in _IN_EVERY_CELL:
         found += _in_every_cell(name, least, ours, result.peers)
-    return found + [_scene(name, most, ours) for name, most in _SCENES]
+    return found + [verdict for name, most in _SCENES for verdict in _scenes(name, most, ours)]
 
 
 # Private
@@ -123,8 +123,12 @@ def _in_every_cell(name: str, least: float, ours: PeerResult, peers: list[PeerRe
     return found
 
 
-def _scene(name: str, most: float, ours: PeerResult) -> Verdict:
-    scene = next((scene for scene in ours.scenes if scene.name.startswith(name)), None)
-    if scene is None or scene.value is None:
-        return Verdict(name, f"≤ {most:g}", None, None, scene.note if scene else "not run")
-    return Verdict(f"{scene.name}", f"≤ {most:g}", scene.value, scene.value <= most, scene.note)
+def _scenes(name: str, most: float, ours: PeerResult) -> list[Verdict]:
+    limit = f"≤ {most:g}"
+    return [
+        Verdict(
+            scene.name, limit, scene.value, None if scene.value is None else scene.value <= most, scene.note
+        )
+        for scene in ours.scenes
+        if scene.name.startswith(name)
+    ] or [Verdict(name, limit, None, None, "not run")]

@@ -1,8 +1,10 @@
 """Client: one HTTP request over a raw socket, every line of the answer stamped as it is read.
 
 The stamp is taken in the protocol's callback, before anything else happens, on the machine's
-monotonic clock, which all processes share. One connection for each request: connecting is part of
-what a user waits for. It refuses to know what is asked and what the answer means.
+monotonic clock, which all processes share. Lines are cut when the answer is over, but for who counts
+them: until then each microsecond of ours is taken from the server that is measured. One connection for
+each request: connecting is part of what a user waits for. It refuses to know what is asked and what the
+answer means.
 """
 
 from __future__ import annotations
@@ -13,11 +15,16 @@ import socket
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import cast
 
 from bench.answer_parser import AnswerParser, BrokenAnswer
 
 #: A small receive buffer for readers that stall, so that the server meets the stall soon.
 _STALLED_RCVBUF_BYTES = 4096
+#: How a chunked answer ends. One of another kind is over when the server closes: it was asked to.
+_END = b"0\r\n\r\n"
+#: So many reads at most are kept unparsed.
+_MAX_READS = 4096
 
 
 @dataclass(slots=True)
@@ -54,13 +61,14 @@ async def exchange(
     request: bytes,
     *,
     limit_s: float,
-    on_line: Callable[[int], None] | None = None,
+    on_line: Callable[[int], bool] | None = None,
     stall_after_lines: int | None = None,
 ) -> Exchange:
     """Send ``request`` and read its answer to the end; what goes wrong is in ``error``.
 
-    ``on_line`` is told the number of lines whenever it grows. After ``stall_after_lines`` the
-    client reads no more: such an exchange ends by its limit, by cancelling it or by the server.
+    ``on_line`` is told the number of lines whenever it grows, until it returns False. After
+    ``stall_after_lines`` the client reads no more: such an exchange ends by its limit, by cancelling it
+    or by the server.
     """
     answer = Exchange(time.monotonic_ns())
     loop = asyncio.get_running_loop()
@@ -78,8 +86,8 @@ async def exchange(
     except (OSError, BrokenAnswer, ValueError) as error:
         answer.error = f"{type(error).__name__}: {error}"
     finally:
-        if isinstance(transport, asyncio.Transport):
-            transport.abort()
+        if transport is not None:
+            cast(asyncio.Transport, transport).abort()
     answer.ended_ns = reading.last_ns or time.monotonic_ns()
     answer.status, answer.lines = reading.parser.status, reading.parser.lines
     if answer.error is None and answer.status != 200:
@@ -95,7 +103,7 @@ class _Reading(asyncio.Protocol):
     """The receiving end of one connection."""
 
     def __init__(
-        self, ended: asyncio.Future[None], on_line: Callable[[int], None] | None, stall_after: int | None
+        self, ended: asyncio.Future[None], on_line: Callable[[int], bool] | None, stall_after: int | None
     ) -> None:
         self.ended = ended
         self.parser = AnswerParser()
@@ -103,33 +111,45 @@ class _Reading(asyncio.Protocol):
         self._on_line = on_line
         self._stall_after = stall_after
         self._transport: asyncio.Transport | None = None
+        #: Reads that are not parsed yet.
+        self._arrived: list[tuple[int, bytes]] = []
+        self._counted = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # A cast, because uvloop's transports do not inherit from asyncio's.
+        self._transport = cast(asyncio.Transport, transport)
 
     def data_received(self, data: bytes) -> None:
         self.last_ns = time.monotonic_ns()
-        before = len(self.parser.lines)
-        try:
-            self.parser.feed(data, self.last_ns)
-        except (BrokenAnswer, ValueError) as error:
-            self._end(error)
-            return
-        count = len(self.parser.lines)
-        if self._on_line is not None and count > before:
-            self._on_line(count)
-        if self._stall_after is not None and count >= self._stall_after and self._transport is not None:
-            self._transport.pause_reading()
-        if self.parser.done:
-            self._end(None)
+        self._arrived.append((self.last_ns, data))
+        counts = self._on_line is not None or self._stall_after is not None
+        if counts or data.endswith(_END) or len(self._arrived) >= _MAX_READS:
+            self._parse()
 
     def connection_lost(self, error: Exception | None) -> None:
         try:
+            self._parse()
             self.parser.end(time.monotonic_ns())
         except BrokenAnswer as broken:
             self._end(error or broken)
         else:
+            self._end(None)
+
+    def _parse(self) -> None:
+        arrived, self._arrived = self._arrived, []
+        try:
+            for at_ns, data in arrived:
+                self.parser.feed(data, at_ns)
+        except (BrokenAnswer, ValueError) as error:
+            self._end(error)
+            return
+        count = len(self.parser.lines)
+        if self._on_line is not None and count > self._counted and not self._on_line(count):
+            self._on_line = None
+        self._counted = count
+        if self._stall_after is not None and count >= self._stall_after and self._transport is not None:
+            self._transport.pause_reading()
+        if self.parser.done:
             self._end(None)
 
     def _end(self, error: Exception | None) -> None:

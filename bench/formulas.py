@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import comb
 from statistics import median
 
 from bench.dialects import Stream
@@ -53,6 +54,20 @@ def percentile(values: Iterable[float], share: float) -> float | None:
     low = int(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def median_bounds(values: Iterable[float], confidence: float = 0.95) -> tuple[float, float] | None:
+    """Between which two of the values the true median lies, with such confidence; None of too few.
+
+    The k-th smallest and the k-th largest, k as great as may be: that the median lies outside means that
+    fewer than k of n fell on one side of it, at 2 * P(Binomial(n, 1/2) < k).
+    """
+    ordered = sorted(values)
+    k, outside = 0, 2 / 2 ** len(ordered)
+    while outside <= 1 - confidence:
+        k += 1
+        outside += 2 * comb(len(ordered), k) / 2 ** len(ordered)
+    return (ordered[k - 1], ordered[-k]) if k else None
 
 
 def ttft_ms(stream: Stream) -> float:

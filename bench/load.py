@@ -30,7 +30,9 @@ class Load:
     limit_s: float = 300.0
     #: How long a reader that stalls is left alone before it is looked at what it costs: a server that
     #: pauses it has done so, and one that ends it has not yet.
-    asleep_s: float = 3.0
+    asleep_s: float = 2.0
+    #: How often two ways are compared in turns: more pairs resolve a smaller difference.
+    pairs: int = 20
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(101))
 
     def question(self, kind: str) -> list[Message]:
@@ -41,7 +43,7 @@ class Load:
         self,
         messages: list[Message],
         tokens: int | None = None,
-        on_line: Callable[[int], None] | None = None,
+        on_line: Callable[[int], bool] | None = None,
         stall_after_lines: int | None = None,
     ) -> Stream:
         """One streamed answer."""

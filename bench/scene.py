@@ -27,13 +27,14 @@ class Milestone:
         self._enough = lines
         self._reached = asyncio.Event()
 
-    def counter(self, answer: int = 0) -> Callable[[int], None]:
-        """What is to be told the number of lines of ``answer``."""
+    def counter(self, answer: int = 0) -> Callable[[int], bool]:
+        """What is to be told the number of lines of ``answer``; it returns whether it wants to hear more."""
 
-        def count(lines: int) -> None:
+        def count(lines: int) -> bool:
             self._lines[answer] = lines
             if min(self._lines) >= self._enough:
                 self._reached.set()
+            return lines < self._enough
 
         return count
 

@@ -12,8 +12,16 @@ from collections.abc import Awaitable, Callable
 from statistics import median
 
 from bench.delivery import delivery
-from bench.dialects import Stream
-from bench.formulas import gaps_ms, longest_over_median, percentile, ratio, total_ms, ttft_ms
+from bench.dialects import Message, Stream, user
+from bench.formulas import (
+    gaps_ms,
+    longest_over_median,
+    median_bounds,
+    percentile,
+    ratio,
+    total_ms,
+    ttft_ms,
+)
 from bench.load import Load
 from bench.scene import Milestone, Scene
 
@@ -22,7 +30,6 @@ _OTHERS = 3
 _SETTLED_LINES = 24
 _LONG_TOKENS = 192
 _REPEATS = 3
-_PAIRS = 5
 _STALLED_TOKENS = 1000
 
 
@@ -57,28 +64,13 @@ async def newcomer(load: Load) -> Scene:
 
 
 async def second_turn(load: Load) -> Scene:
-    """The next question of a conversation that has 600 tokens and an answer."""
-    ratios: list[float] = []
-    note = ""
-    for _ in range(_REPEATS):
-        talk = load.question("long")
-        first = await load.stream(talk)
-        talk = [*talk, {"role": "assistant", "content": first.text}, *load.question("short")]
-        second = await load.stream(talk)
-        if first.error or second.error:
-            note = first.error or second.error or ""
-            continue
-        step_ms = median(gaps_ms(second))
-        ratios.append(ttft_ms(second) / step_ms)
-        note = f"last: {ttft_ms(second):.0f} ms ÷ {step_ms:.1f} ms; first turn {ttft_ms(first):.0f} ms"
-    return Scene(
-        "second turn after a 600-token conversation",
-        f"TTFT of the second turn ÷ its own median gap, one user; median of {_REPEATS} runs; new in it are "
-        "the end of the first answer and a question of some 20 words",
-        median(ratios) if ratios else None,
-        "steps",
-        note,
-    )
+    """The next question of a conversation that has 600 tokens and an answer: three words."""
+    return await _second_turn(load, "a question of three words", lambda: user("Why is that?"))
+
+
+async def long_second_turn(load: Load) -> Scene:
+    """The same with more to read."""
+    return await _second_turn(load, "a question of some 20 words", lambda: load.question("short"))
 
 
 async def cost_of_streaming(load: Load) -> Scene:
@@ -109,17 +101,19 @@ async def stalled_reader(load: Load) -> Scene:
     """
     ratios: list[float] = []
     notes: list[str] = []
-    for pair in range(_PAIRS):
+    for pair in range(load.pairs):
         totals: dict[bool, float | None] = {}
         for beside in (True, False) if pair % 2 else (False, True):
             totals[beside] = await (_median_beside_a_sleeper(load, notes) if beside else _median(load))
         found = ratio(totals[True], totals[False])
         ratios += [found] if found is not None else []
-    spread = f"pairs from {min(ratios):.3f} to {max(ratios):.3f}" if ratios else "no answer came"
+    bounds = median_bounds(ratios)
+    spread = f"95 % between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else f"{len(ratios)} pairs"
     return Scene(
         "a stalled reader beside three others",
         f"median total of the others' answers ÷ the same without it, {load.asleep_s:g} s after it stopped "
-        f"reading its {_STALLED_TOKENS} tokens at the second; median of {_PAIRS} pairs",
+        f"reading its {_STALLED_TOKENS} tokens at the second; median of {load.pairs} pairs, its bounds by "
+        "order statistics (sign test)",
         median(ratios) if ratios else None,
         "×",
         "; ".join([spread, *dict.fromkeys(notes)]),
@@ -129,6 +123,7 @@ async def stalled_reader(load: Load) -> Scene:
 SCENES: tuple[Callable[[Load], Awaitable[Scene]], ...] = (
     newcomer,
     second_turn,
+    long_second_turn,
     cost_of_streaming,
     delivery,
     stalled_reader,
@@ -136,6 +131,29 @@ SCENES: tuple[Callable[[Load], Awaitable[Scene]], ...] = (
 
 
 # Private
+
+
+async def _second_turn(load: Load, length: str, question: Callable[[], list[Message]]) -> Scene:
+    ratios: list[float] = []
+    note = ""
+    for _ in range(_REPEATS):
+        talk = load.question("long")
+        first = await load.stream(talk)
+        second = await load.stream([*talk, {"role": "assistant", "content": first.text}, *question()])
+        if first.error or second.error:
+            note = first.error or second.error or ""
+            continue
+        step_ms = median(gaps_ms(second))
+        ratios.append(ttft_ms(second) / step_ms)
+        note = f"last: {ttft_ms(second):.0f} ms ÷ {step_ms:.1f} ms; first turn {ttft_ms(first):.0f} ms"
+    return Scene(
+        f"second turn after a 600-token conversation, {length}",
+        f"TTFT of the second turn ÷ its own median gap, one user; median of {_REPEATS} runs; the template's "
+        "tokens around the question are new too",
+        median(ratios) if ratios else None,
+        "steps",
+        note,
+    )
 
 
 async def _median_beside_a_sleeper(load: Load, notes: list[str]) -> float | None:

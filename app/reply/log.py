@@ -62,7 +62,7 @@ class Reply:
             delivery,
             prompt.max_tokens,
             grant=lambda tokens: engine.grant(prompt.id, tokens),
-            give_up=lambda why: self.abort(SlowConsumer(f"Generation was ended: {why}.")),
+            give_up=self._give_up,
             now_ns=now_ns,
         )
         #: Called after a reader has come or gone: the registry holds and expires by it.
@@ -70,7 +70,9 @@ class Reply:
         self._engine = engine
         self._now_ns = now_ns
         self._on_event = on_event
-        self._changed = asyncio.Event()
+        #: Set when the log has its last event.
+        self.over = asyncio.Event()
+        self._opened = asyncio.Event()
         self._submitted = False
 
     # What readers and transports use
@@ -140,14 +142,9 @@ class Reply:
 
     async def opened(self) -> None:
         """Wait until the engine has taken the prompt; raises its error when it refused it."""
-        while not self.log:
-            await self.changed()
+        await self._opened.wait()
         if self.failure is not None and self.queued is None and self.started is None:
             raise self.failure
-
-    async def changed(self) -> None:
-        """Wait for the next event. Call only after having looked: no event is skipped."""
-        await self._changed.wait()
 
     # What the registry and the engine use
 
@@ -208,6 +205,14 @@ class Reply:
 
     # Private
 
+    def _give_up(self, why: str) -> None:
+        """No reader moves. One that is cut off has not stopped reading: it may come back and go on."""
+        for reader in list(self.readers):
+            if reader.is_cut_off():
+                reader.close()
+        if self.readers:
+            self.abort(SlowConsumer(f"Generation was ended: {why}."))
+
     def _write_piece(self, piece: Piece) -> None:
         delta = Delta(
             self.id, len(self.deltas) + 1, piece.text, piece.tokens, self._t(piece.at_ns), piece.info
@@ -221,6 +226,7 @@ class Reply:
         self.pause = None
         self.end = end
         self._append(end)
+        self.over.set()
         self._shrink()
 
     def _shrink(self) -> None:
@@ -231,8 +237,9 @@ class Reply:
 
     def _append(self, event: AnyEvent) -> None:
         self.log.append(event)
-        changed, self._changed = self._changed, asyncio.Event()
-        changed.set()
+        self._opened.set()
+        for reader in self.readers:
+            reader.news.set()
         self._on_event(self, event)
 
     def _done(self, ended: Ended) -> Done:

@@ -1,6 +1,6 @@
 """A reader: one cursor on a reply's log, with a pace of its own.
 
-Iterating gives the events that this reader has not had: what was written before it came (nothing
+Iterating, or polling, gives the events that this reader has not had: what was written before it came (nothing
 twice, nothing lost), then what is written from now on, deltas merged by its pace, until the end of
 the log. It refuses to know wires and what happens to the generation: it only says how far it is.
 
@@ -15,6 +15,7 @@ know that it may not come.
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -37,6 +38,10 @@ class Reader:
         self.reply = reply
         self.pace = pace
         self.acks = acks
+        #: Set when there may be something to poll for, or nothing any more. Readers may share one.
+        self.news = asyncio.Event()
+        #: Asked before this reader is called too slow: whether its line is dead, and has been cut for it.
+        self.is_cut_off: Callable[[], bool] = lambda: False
         self._pacer = pacer(pace)
         self._merge_waiting = merge_waiting
         #: Released and not yet handed out, oldest first.
@@ -46,6 +51,7 @@ class Reader:
         self._consumed_tokens = 0
         self._unread_tokens = 0
         self._held_tokens = 0
+        self._reported_tokens = 0
         self._has_released = False
         #: Events of the log before this place have been taken.
         self._place = 0
@@ -63,11 +69,9 @@ class Reader:
 
     def acknowledge(self, seq: int) -> None:
         """The far end has everything up to delta ``seq``."""
-        before = self._unread_tokens
         while self._unread and self._unread[0][0] <= seq:
             self._unread_tokens -= self._unread.popleft()[1]
-        if self._unread_tokens != before:
-            self._report()
+        self._report()
 
     def receipt(self, event: AnyEvent) -> Callable[[], None] | None:
         """What is to be called when the far end has ``event``; None for what brings no text."""
@@ -75,9 +79,8 @@ class Reader:
 
     def hold_back(self, tokens: int) -> None:
         """So many of the tokens handed out, the last ones, wait on their way for more text to come."""
-        if tokens != self._held_tokens:
-            self._held_tokens = tokens
-            self._report()
+        self._held_tokens = tokens
+        self._report()
 
     def give_up(self, why: str) -> None:
         """The far end takes nothing any more: leave, and when nobody else reads, end the generation.
@@ -93,29 +96,41 @@ class Reader:
         """Give the cursor up: it gives no more events and is not waited for; idempotent."""
         self._closed = True
         self.reply.detach(self)
+        self.news.set()
 
     def __aiter__(self) -> Self:
         return self
 
     async def __anext__(self) -> AnyEvent:
+        while (event := self.poll()) is None:
+            if self.over:
+                raise StopAsyncIteration
+            self.news.clear()
+            await self.news.wait()
+        return event
+
+    def poll(self) -> AnyEvent | None:
+        """The next event, if there is one by now."""
         if not self.acks and self._unread:
             self.acknowledge(self._unread[-1][0])
-        while self._closed or not self._ready:
-            if self._closed:
-                raise StopAsyncIteration
-            if not self._take():
-                if not self.reply.running:
-                    raise StopAsyncIteration
-                await self.reply.changed()
+        if not self._ready and not self._closed:
+            self._take()
+        if not self._ready or self._closed:
+            return None
         event = self._ready.popleft()
         if isinstance(event, Delta):
             self._unread.append((event.seq, event.tokens))
         return event
 
+    @property
+    def over(self) -> bool:
+        """Whether nothing will come any more, when a poll has given nothing."""
+        return self._closed or not self.reply.running
+
     # Private
 
-    def _take(self) -> bool:
-        """Move what the log has further into ``_ready``; False when it has nothing."""
+    def _take(self) -> None:
+        """Move what the log has further into ``_ready``."""
         if not self._begun:
             self._begun = True
             new = self._history()
@@ -126,13 +141,12 @@ class Reader:
             new = _merge_runs(new)
         for event in new:
             self._pass(event)
-        if new:
-            self._report()
-        return bool(new)
+        self._report()
 
     def _report(self) -> None:
-        if not self._closed:
-            self.reply.flow.read(self.read_tokens)
+        if self.read_tokens != self._reported_tokens and not self._closed:
+            self._reported_tokens = self.read_tokens
+            self.reply.flow.read(self._reported_tokens)
 
     def _pass(self, event: AnyEvent) -> None:
         if isinstance(event, Delta):

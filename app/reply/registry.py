@@ -113,8 +113,7 @@ class Replies:
         for reply in self.running():
             try:
                 async with asyncio.timeout_at(deadline):
-                    while reply.running:
-                        await reply.changed()
+                    await reply.over.wait()
             except TimeoutError:
                 break
         for reply in self.running():

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from functools import partial
 
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
@@ -24,9 +25,9 @@ from app.settings import Settings
 from app.transports import framing
 from app.transports.crossing import Crossing
 from app.transports.framing import Frames
-from app.transports.outlet import ConnectionGone, Outlet, Stalled, unless_gone
+from app.transports.outlet import ConnectionGone, Outlet, beside, unless_gone
 from app.transports.reading import Reading
-from app.transports.wire import wire_of
+from app.transports.wire import Wire, wire_of
 
 #: For everything that is streamed: proxies must neither keep, nor change, nor collect it.
 STREAM_HEADERS = {
@@ -57,16 +58,16 @@ class StreamedAnswer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         wire = wire_of(scope)
-        outlet = Outlet(send, wire, self._settings.send_s)
+        outlet = Outlet(send, wire, partial(send_heavy, send, wire))
+        self._reader.is_cut_off = wire.cut_if_dead
         try:
             unclean = await unless_gone(self._stream(outlet), disconnected(receive))
             if unclean:
                 wire.cut()
                 await asyncio.wait_for(disconnected(receive), self._settings.send_s)
-        except Stalled as stalled:
-            self._reader.give_up(str(stalled))
         except ConnectionGone:
-            pass
+            if wire.stalled:
+                self._reader.give_up("the client takes nothing any more")
         except TimeoutError:
             wire.abort()
         finally:
@@ -80,26 +81,25 @@ class StreamedAnswer:
         await reply.opened()
         await outlet.write(start_message(200, self._headers))
         crossing = Crossing(self._reader, self._how, self._frames.on)
-        watchers = [asyncio.ensure_future(outlet.abort_if_slow(reply))]
-        if not isinstance(self._frames, framing.PlainFrames):
-            watchers.append(asyncio.ensure_future(outlet.beat(self._settings.heartbeat_s, self._ping)))
-        try:
-            async for event, frame in crossing:
-                receipt = self._reader.receipt(event)
-                if frame:
-                    await outlet.write(body_message(frame), receipt)
-                elif receipt is not None:
-                    # Held back by the framing, or nothing at all: it waits for more text, not for the reader.
-                    receipt()
-                if isinstance(event, Error) and isinstance(self._frames, framing.PlainFrames):
-                    return True
-            await outlet.write(body_message(b"", more=False))
-            return False
-        finally:
-            crossing.close()
-            for watcher in watchers:
-                watcher.cancel()
-            await asyncio.gather(*watchers, return_exceptions=True)
+        watches = [outlet.abort_if_slow(reply)]
+        is_plain = isinstance(self._frames, framing.PlainFrames)
+        if not is_plain:
+            watches.append(outlet.beat(self._settings.heartbeat_s, self._ping))
+        async with beside(*watches):
+            try:
+                async for event, frame in crossing:
+                    receipt = self._reader.receipt(event)
+                    if frame:
+                        await outlet.write(body_message(frame), receipt)
+                    elif receipt is not None:
+                        # Held back by the framing, or nothing: it waits for more text, not for the reader.
+                        receipt()
+                    if is_plain and isinstance(event, Error):
+                        return True
+                await outlet.write(body_message(b"", more=False))
+                return False
+            finally:
+                crossing.close()
 
     def _ping(self) -> Message:
         t_ms = (time.monotonic_ns() - self._reader.reply.received_ns) / 1e6
@@ -156,3 +156,13 @@ def start_message(status: int, headers: dict[str, str]) -> Message:
 def body_message(body: bytes, more: bool = True) -> Message:
     """The ASGI message that goes on with it, or ends it."""
     return {"type": "http.response.body", "body": body, "more_body": more}
+
+
+async def send_heavy(send: Send, wire: Wire, message: Message, least_bytes: int) -> None:
+    """Send a part of a body as so many bytes at least; see outlet."""
+    body = message["body"]
+    if body and message["more_body"] and wire.buffered_bytes == 0:
+        # ASGI has no words for a chunk's extension. While nothing waits, this cannot overtake anything.
+        wire.write(framing.heavy_chunk(body, least_bytes))
+    else:
+        await send(message)

@@ -104,7 +104,8 @@ class Crossing(Generic[F]):
         # No room, or nothing more to come: an early end is the one piece of news that matters.
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
-                await self._reader.reply.changed()
+                self._reader.news.clear()
+                await self._reader.news.wait()
 
     def _take(self, event: AnyEvent | None) -> None:
         now_ms = _now_ms()

@@ -92,6 +92,11 @@ def frames(media_type: str, after: int = 0) -> Frames:
     raise ValueError(f"{media_type} is not streamed")
 
 
+def heavy_chunk(body: bytes, least_bytes: int) -> bytes:
+    """A part of a chunked HTTP body, made heavy by an extension that means nothing (RFC 9112, 7.1.1)."""
+    return b"%x;weight=%s\r\n%s\r\n" % (len(body), b"0" * max(1, least_bytes - len(body)), body)
+
+
 def ping(t_ms: float) -> Ping:
     """A sign of life, as an event: comments would never reach a client's own idle timer."""
     return Ping(round(t_ms, 3))

@@ -31,7 +31,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         tune(transport, self.limits)
-        self._wire = Wire(transport)
+        self._wire = Wire(transport, self.limits.send_s)
         self._deadline: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._in_head = True
@@ -41,6 +41,14 @@ class HttpProtocol(HttpToolsProtocol):
         self._expect(None)
         self._wire.lose()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._wire.block()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._wire.flow()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         if self._in_head:

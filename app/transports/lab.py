@@ -58,10 +58,9 @@ class Lines:
     """Values as NDJSON, for as long as they come or somebody reads them. A response."""
 
     values: AsyncIterator[Any]
-    settings: Settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outlet = Outlet(send, wire_of(scope), self.settings.send_s)
+        outlet = Outlet(send, wire_of(scope))
         try:
             await unless_gone(self._write(outlet), disconnected(receive))
         except ConnectionGone:
@@ -85,7 +84,7 @@ class StepLines:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await Lines(self._lines(), self.settings)(scope, receive, send)
+            await Lines(self._lines())(scope, receive, send)
         finally:
             self.listener.close()
 
@@ -109,11 +108,10 @@ class CrowdLines:
     """What becomes of a crowd, as a response; the crowd ends with its reader."""
 
     crowd: Crowd
-    settings: Settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            await Lines(self.crowd.news(), self.settings)(scope, receive, send)
+            await Lines(self.crowd.news())(scope, receive, send)
         finally:
             self.crowd.close()
 
@@ -123,11 +121,10 @@ class GrpcLines:
     """A reply over gRPC as our own client hears it, as a response; the call ends with its reader."""
 
     news: AsyncIterator[Any]
-    settings: Settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with contextlib.aclosing(self.news) as news:  # type: ignore[type-var]
-            await Lines(news, self.settings)(scope, receive, send)
+            await Lines(news)(scope, receive, send)
 
 
 class GzipFrames(framing.NdjsonFrames):
@@ -166,7 +163,7 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
         # Here, because its packages are an extra that a server without gRPC need not have.
         from app.transports.lab_grpc import grpc_news
 
-        return GrpcLines(grpc_news(reply.id, settings), settings)
+        return GrpcLines(grpc_news(reply.id, settings))
 
     async def staged(request: Request) -> Response:
         fields = Fields(await read_json(request, settings.max_body_bytes))
@@ -195,7 +192,7 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
                 "another page has its users here just now, and two crowds would measure each other"
             )
         crowds[:] = [Crowd(users(habits), order, replies, feed.listen(), new_reply_id)]
-        return CrowdLines(crowds[0], settings)
+        return CrowdLines(crowds[0])
 
     return [
         _get("/api/lab/steps", steps),

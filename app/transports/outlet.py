@@ -1,9 +1,10 @@
-"""Outlet: the way out to one client: one send at a time, each with a deadline and a receipt.
+"""Outlet: the way out to one client: one send at a time, each with a receipt.
 
-A client that does not take a frame in time is cut off by its wire, because nothing else would ever
-end it. A frame's receipt is called when the client's kernel has confirmed the frame: that a send has
-returned says only that our own buffers had room. Every transport writes through one of these. It
-refuses to know what the bytes mean.
+A frame's receipt is called when the client has taken the frame, as far as its connection tells (see
+wire): that a send has returned says only that our own buffers had room. While the wire is not sure, a
+frame now and then is made heavy, by bytes that mean nothing in its format, which shows whether the far
+end sleeps. One that takes nothing at all is cut off by its wire. Every transport writes through one of
+these. It refuses to know what the bytes mean.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from app.errors import SlowConsumer
 from app.reply.log import Reply
-from app.transports.wire import Wire
+from app.transports.wire import Carried, Wire
 
 T = TypeVar("T")
 
@@ -24,45 +26,57 @@ T = TypeVar("T")
 _LAST_WORDS_S = 1.0
 #: How often the wire is asked for receipts while nothing is written.
 _LOOK_S = 0.05
+#: One frame of so many is made heavy: how it was taken is to be known before the next one.
+_HEAVY_EVERY = 4
 
 
 class ConnectionGone(Exception):
     """Nobody is there any more; whatever was done for this client can end."""
 
 
-class Stalled(ConnectionGone):
-    """Somebody is there, but takes nothing any more; the connection was cut."""
-
-
 class Outlet:
-    """``send`` hands one frame, whatever that is there, to the transport, in at most ``send_s``."""
+    """``send`` hands one frame, whatever that is there, to the transport.
 
-    def __init__(self, send: Callable[[Any], Awaitable[None]], wire: Wire, send_s: float) -> None:
+    ``send_heavy`` does it with a frame of so many bytes at least.
+    """
+
+    def __init__(
+        self,
+        send: Callable[[Any], Awaitable[None]],
+        wire: Wire,
+        send_heavy: Callable[[Any, int], Awaitable[None]] | None = None,
+    ) -> None:
         self._send = send
+        self._send_heavy = send_heavy
         self._wire = wire
-        self._send_s = send_s
         self._lock = asyncio.Lock()
         self._written_ns = time.monotonic_ns()
-        #: (bytes that the client has to have confirmed, whom to tell), oldest first.
-        self._unconfirmed: deque[tuple[int, Callable[[], None]]] = deque()
+        #: (bytes that the client has to have taken, whom to tell), oldest first.
+        self._untaken: deque[tuple[int, Callable[[], None]]] = deque()
+        self._weight = 0
+        self._since_heavy = 0
         self._look_later: asyncio.TimerHandle | None = None
-        #: Whether a frame was not taken in time; told to whom else writes here, in its ``finally``.
-        self.stalled = False
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the client took nothing for too long, and was cut off."""
+        return self._wire.stalled
 
     async def write(self, frame: Any, receipt: Callable[[], None] | None = None) -> None:
-        """Send one frame. Raises Stalled, with the connection cut, when it was not taken in time.
+        """Send one frame. Raises ConnectionGone when the client was cut off, as it took nothing.
 
-        ``receipt`` is called once it has been confirmed, at once where nobody can tell when that is;
-        never when the connection ends before.
+        ``receipt`` is called once it has been taken, at once where nobody can tell when that is; never
+        when the connection ends before.
         """
         async with self._lock:
-            try:
-                async with asyncio.timeout(self._send_s):
-                    await self._send(frame)
-            except TimeoutError:
-                self.stalled = True
-                self._wire.abort()
-                raise Stalled(f"a frame was not taken for {self._send_s:g} s") from None
+            self._since_heavy += 1
+            if self._weight and self._send_heavy is not None and self._since_heavy >= _HEAVY_EVERY:
+                self._since_heavy = 0
+                await self._send_heavy(frame, self._weight)
+            else:
+                await self._send(frame)
+            if self._wire.stalled:
+                raise ConnectionGone("the client takes nothing any more")
             self._written_ns = time.monotonic_ns()
             if receipt is not None:
                 self._await_receipt(receipt)
@@ -76,10 +90,13 @@ class Outlet:
             else:
                 await asyncio.sleep(silence_s - silent_s)
 
+    def cut_if_dead(self) -> bool:
+        """See Wire."""
+        return self._wire.cut_if_dead()
+
     async def abort_if_slow(self, reply: Reply) -> None:
         """Wait for the reply's end; if its reader was too slow, the connection is of no more use."""
-        while reply.running:
-            await reply.changed()
+        await reply.over.wait()
         if isinstance(reply.failure, SlowConsumer):
             await asyncio.sleep(_LAST_WORDS_S)
             self._wire.abort()
@@ -91,25 +108,36 @@ class Outlet:
         if carried is None:
             receipt()
             return
-        self._unconfirmed.append((carried.handed, receipt))
-        self._tell(carried.taken)
-        if self._unconfirmed and self._look_later is None:
-            self._look_later = asyncio.get_running_loop().call_later(_LOOK_S, self._look)
+        self._untaken.append((carried.handed, receipt))
+        self._tell(carried)
 
     def _look(self) -> None:
         """Between two writes: a client that catches up late would else never be heard of."""
         self._look_later = None
         carried = self._wire.carried()
         if carried is None:
-            self._unconfirmed.clear()
-            return
-        self._tell(carried.taken)
-        if self._unconfirmed:
+            self._untaken.clear()
+        else:
+            self._tell(carried)
+
+    def _tell(self, carried: Carried) -> None:
+        self._weight = carried.weight
+        while self._untaken and self._untaken[0][0] <= carried.taken:
+            self._untaken.popleft()[1]()
+        if self._untaken and self._look_later is None:
             self._look_later = asyncio.get_running_loop().call_later(_LOOK_S, self._look)
 
-    def _tell(self, taken: int) -> None:
-        while self._unconfirmed and self._unconfirmed[0][0] <= taken:
-            self._unconfirmed.popleft()[1]()
+
+@asynccontextmanager
+async def beside(*watches: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Run watches of an outlet for as long as the block takes; how they end is nobody's business."""
+    tasks = [asyncio.create_task(watch) for watch in watches]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def unless_gone(work: Awaitable[T], gone: Awaitable[object]) -> T:

@@ -15,7 +15,6 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.intake.fields import from_query, typed
-from app.settings import Settings
 from app.transports import framing
 from app.transports.answer import STREAM_HEADERS, body_message, disconnected, start_message
 from app.transports.outlet import ConnectionGone, Outlet, unless_gone
@@ -27,14 +26,13 @@ _KINDS = {"ticks": typed, "every_ms": typed}
 class Ticks:
     """One run of the probe, as a response."""
 
-    def __init__(self, ticks: int, every_ms: int, media_type: str, settings: Settings) -> None:
+    def __init__(self, ticks: int, every_ms: int, media_type: str) -> None:
         self._ticks = ticks
         self._every_ms = every_ms
         self._media_type = media_type
-        self._settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outlet = Outlet(send, wire_of(scope), self._settings.send_s)
+        outlet = Outlet(send, wire_of(scope))
         try:
             await unless_gone(self._tick(outlet), disconnected(receive))
         except ConnectionGone:
@@ -57,7 +55,7 @@ class Ticks:
         return b"data: " + tick + b"\n\n" if self._media_type == framing.SSE else tick + b"\n"
 
 
-def routes(settings: Settings) -> list[BaseRoute]:
+def routes() -> list[BaseRoute]:
     """The probe's route."""
 
     async def probe(request: Request) -> ASGIApp:
@@ -67,6 +65,6 @@ def routes(settings: Settings) -> list[BaseRoute]:
         fields.refuse_others()
         accept = request.headers.get("accept", "")
         media_type = framing.choose(accept, (framing.SSE, framing.NDJSON))
-        return Ticks(ticks, every_ms, media_type, settings)
+        return Ticks(ticks, every_ms, media_type)
 
     return [Route("/api/probe", probe, methods=["GET"])]

@@ -15,7 +15,7 @@ from app.events import AnyEvent
 from app.reply.log import Reply
 from app.reply.reader import Reader
 from app.transports.crossing import Crossing, attach
-from app.transports.outlet import Outlet
+from app.transports.outlet import Outlet, beside
 from app.transports.reading import Reading
 
 
@@ -44,6 +44,7 @@ class Shelf:
         """Read a reply from now on."""
         before = self._readers.pop(reply.id, None)
         reader = attach(reply, how)
+        reader.is_cut_off = self._outlet.cut_if_dead
         self._readers[reply.id] = reader
         self._empty.clear()
         # Only now: a moment without any reader would look like everybody had left.
@@ -70,15 +71,13 @@ class Shelf:
 
     async def _write(self, reader: Reader, how: Reading) -> None:
         """One reply's events, one after the other, until its end."""
-        watcher = asyncio.ensure_future(self._abort_if_stuck(reader, how))
         crossing = Crossing(reader, how, self._frame)
         try:
-            async for event, frame in crossing:
-                await self._outlet.write(frame, None if how.acks else reader.receipt(event))
+            async with beside(self._abort_if_stuck(reader, how)):
+                async for event, frame in crossing:
+                    await self._outlet.write(frame, None if how.acks else reader.receipt(event))
         finally:
             crossing.close()
-            watcher.cancel()
-            await asyncio.gather(watcher, return_exceptions=True)
             self._leave(reader)
             if self._readers.get(reader.reply.id) is reader:
                 del self._readers[reader.reply.id]

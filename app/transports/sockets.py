@@ -25,6 +25,7 @@ class SocketLimits:
 
     header_s: float
     body_s: float
+    send_s: float
     buffered_bytes: int
     unsent_bytes: int
     send_buffer_bytes: int
@@ -34,6 +35,7 @@ class SocketLimits:
         return SocketLimits(
             settings.header_s,
             settings.body_s,
+            settings.send_s,
             settings.buffered_bytes,
             settings.unsent_bytes,
             settings.send_buffer_bytes,

@@ -9,27 +9,27 @@ vendors' words; they come as frames and as ``write_whole``.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.errors import FirstwordError
-from app.events import AnyEvent, Done
+from app.events import AnyEvent
 from app.prompt import Prompt
 from app.reply.pace import Pace
 from app.reply.reader import Reader
 from app.reply.registry import Replies
 from app.settings import Settings
-from app.transports.answer import STREAM_HEADERS, body_message, disconnected, start_message
+from app.transports.answer import STREAM_HEADERS, body_message, disconnected, send_heavy, start_message
 from app.transports.chorus import Chorus
 from app.transports.framing import JSON, SSE, json_bytes
 from app.transports.outcome import Outcome, failure, outcome
-from app.transports.outlet import ConnectionGone, Outlet, Stalled, unless_gone
-from app.transports.wire import wire_of
+from app.transports.outlet import ConnectionGone, Outlet, beside, unless_gone
+from app.transports.wire import Wire, wire_of
 
 _SSE_HEADERS = {"content-type": f"{SSE}; charset=utf-8", **STREAM_HEADERS}
 
@@ -71,25 +71,22 @@ class VendorAnswer:
         self._writing = writing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        outlet = Outlet(send, wire_of(scope), self._settings.send_s)
+        wire = wire_of(scope)
         readers = self._start()
         chorus = Chorus(readers)
-        guards = [asyncio.create_task(outlet.abort_if_slow(reader.reply)) for reader in readers]
         try:
             if self._writing.frames is not None:
-                writing = self._write_frames(self._writing.frames, readers, chorus, outlet)
+                body = _Body(send, _SSE_HEADERS | self._writing.headers)
+                writing = self._write_frames(self._writing.frames, readers, chorus, body, wire)
             else:
-                writing = self._write_whole(chorus, outlet)
+                writing = self._write_whole(chorus, send)
             await unless_gone(writing, disconnected(receive))
-        except Stalled as stalled:
-            for reader in readers:
-                reader.give_up(str(stalled))
         except ConnectionGone:
-            return
+            if wire.stalled:
+                for reader in readers:
+                    reader.give_up("the client takes nothing any more")
         finally:
             chorus.close()
-            for guard in guards:
-                guard.cancel()
 
     # Private
 
@@ -108,47 +105,49 @@ class VendorAnswer:
         return readers
 
     async def _write_frames(
-        self, frames: Frames, readers: Sequence[Reader], chorus: Chorus, outlet: Outlet
+        self, frames: Frames, readers: Sequence[Reader], chorus: Chorus, body: _Body, wire: Wire
     ) -> None:
-        silence_s = self._settings.vendor_ping_s
-        clock = asyncio.get_running_loop().time
-        begun, written_s = False, clock()
-        while not frames.over:
-            told = await chorus.next(max(0.0, written_s + silence_s - clock()))
-            receipt = readers[told[0]].receipt(told[1]) if told is not None else None
-            if told is None:
-                data = frames.ping()
-            elif (error := failure(told[1])) is None:
-                data = frames.on(*told)
-            elif begun:
-                data = frames.failed(error)
-            else:
-                raise error
-            if not data:
-                if receipt is not None:
+        outlet = Outlet(body, wire, partial(send_heavy, body, wire))
+        beat = outlet.beat(self._settings.vendor_ping_s, lambda: body_message(frames.ping()))
+        async with beside(beat, *(outlet.abort_if_slow(reader.reply) for reader in readers)):
+            async for index, event in chorus:
+                error = failure(event)
+                if error is not None and not body.begun:
+                    raise error
+                data = frames.on(index, event) if error is None else frames.failed(error)
+                receipt = readers[index].receipt(event)
+                if data:
+                    await outlet.write(body_message(data, more=not frames.over), receipt)
+                elif receipt is not None:
                     receipt()
-                continue
-            if not begun:
-                begun = True
-                await outlet.write(start_message(200, _SSE_HEADERS | self._writing.headers))
-            await outlet.write(body_message(data, more=not frames.over), receipt)
-            written_s = clock()
+                if frames.over:
+                    return
 
-    async def _write_whole(self, chorus: Chorus, outlet: Outlet) -> None:
+    async def _write_whole(self, chorus: Chorus, send: Send) -> None:
         events: list[list[AnyEvent]] = [[] for _ in self._prompts]
-        unfinished = len(events)
-        while unfinished:
-            told = await chorus.next()
-            assert told is not None, "it waits without end"
-            index, event = told
+        async for index, event in chorus:
             if (error := failure(event)) is not None:
                 raise error
             events[index].append(event)
-            unfinished -= isinstance(event, Done)
         data = json_bytes(self._writing.write_whole([outcome(past) for past in events]))
         headers = {"content-type": JSON, "content-length": str(len(data)), **self._writing.headers}
-        await outlet.write(start_message(200, headers))
-        await outlet.write(body_message(data, more=False))
+        await send(start_message(200, headers))
+        await send(body_message(data, more=False))
+
+
+class _Body:
+    """Sends the parts of a body, and before the first of them the head of the response."""
+
+    def __init__(self, send: Send, headers: dict[str, str]) -> None:
+        self._send = send
+        self._headers = headers
+        self.begun = False
+
+    async def __call__(self, part: Message) -> None:
+        if not self.begun:
+            self.begun = True
+            await self._send(start_message(200, self._headers))
+        await self._send(part)
 
 
 def new_request_id() -> str:

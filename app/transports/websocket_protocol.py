@@ -16,8 +16,9 @@ from websockets.http11 import Request
 from app.transports.sockets import SocketLimits
 from app.transports.wire import Wire, put_wire
 
-#: Parts of one WebSocket message. Clients send one or a few; empty ones cost memory all the same.
-MAX_FRAGMENTS = 1000
+#: A message may come in so many parts as if each had so many bytes. Clients send one or a few; empty ones
+#: cost memory all the same.
+_PART_BYTES = 64
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
@@ -28,7 +29,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
         # The HTTP protocol has tuned this socket already.
-        self._wire = Wire(cast(asyncio.Transport, transport))
+        self._wire = Wire(cast(asyncio.Transport, transport), self.limits.send_s)
         self._deadline: asyncio.TimerHandle | None = None
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -36,11 +37,19 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self._wire.lose()
         super().connection_lost(exc)
 
+    def pause_writing(self) -> None:
+        self._wire.block()
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        self._wire.flow()
+        super().resume_writing()
+
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         # A message that never ends, drop by drop, or in fragments without end.
         self._expect(bool(self.frames) or bool(self.conn.reader.buffer))
-        if len(self.frames) > MAX_FRAGMENTS:
+        if len(self.frames) > self.config.ws_max_size // _PART_BYTES:
             self._fail(1009, "too many fragments")
 
     def handle_connect(self, event: Request) -> None:

@@ -3,7 +3,8 @@
 A server's own close waits until everything is sent, and to a client that does not read that is
 never. ``abort`` ends such a connection at once; ``cut`` ends it after what was written, without
 the last chunk, which is the only way that plain text has of saying "this is not all". Our protocol
-classes (sockets) put a Wire into each scope. It refuses to know what is sent.
+classes (sockets) put a Wire into each scope, and tell it when bytes begin to wait for the client:
+one that takes nothing for ``send_s`` is cut off, whatever it is that we send. It refuses to know what.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ import struct
 from collections.abc import MutableMapping
 from typing import Any, NamedTuple
 
+from app.transports.window import Window
+
 #: The kernel's books of a connection (Linux 5.4, ``struct tcp_info``): bytes confirmed by the far end,
 #: bytes not sent yet, bytes sent in all and those sent again, bytes that the far end has room for.
 _TCP_INFO = getattr(socket, "TCP_INFO", None)
 _BOOKS = struct.Struct("=120xQ16xI52xQQ12xI")
-#: A window below this, and below half of the widest, is one that nobody empties: who reads has to open
-#: it again to at least a half (RFC 1122, 4.2.3.3), unless its system is short of memory.
-_SMALL_WINDOW_BYTES = 4096
+
+#: Of the same: packets on their way, and milliseconds since the far end's last sign.
+_SIGNS = struct.Struct("=24xI28xI")
+#: So long without a sign, with packets on their way, is a line that has been cut, not a reader that sleeps.
+_DEAD_MS = 5000
 
 _KEY = "firstword.wire"
 #: SO_LINGER, on, 0 s: close by a reset, so that the kernel keeps nothing for who never reads.
@@ -32,35 +37,52 @@ class Carried(NamedTuple):
 
     #: Written by us, whether they have left this machine or not.
     handed: int
-    #: Those of them that the far end's kernel has confirmed, while its program went on reading.
+    #: Those of them that have arrived at the far end and, as far as its window tells, were read there.
     taken: int
+    #: So many more at once would show whether anybody reads there; 0: that is known, or cannot be.
+    weight: int = 0
 
 
 class Wire:
     """One transport. Without one (another server than ours) nothing happens."""
 
-    def __init__(self, transport: asyncio.Transport | None = None) -> None:
+    def __init__(self, transport: asyncio.Transport | None = None, send_s: float = 10.0) -> None:
         self._transport = transport
-        self._widest_window = 0
-        self._taken = 0
+        self._socket = transport.get_extra_info("socket") if transport is not None else None
+        self._send_s = send_s
+        self._deadline: asyncio.TimerHandle | None = None
+        self._window = Window()
+        #: Whether the client took nothing for too long, and was cut off.
+        self.stalled = False
 
     def lose(self) -> None:
         """The connection is over: from here on its file descriptor may be somebody else's."""
-        self._transport = None
+        self.flow()
+        self._transport = self._socket = None
 
     def abort(self) -> None:
         """End the connection now, by a reset; what is not sent yet is lost. Idempotent."""
         if self._transport is None:
             return
-        sock = self._transport.get_extra_info("socket")
-        if sock is not None:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+        if self._socket is not None:
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
         self._transport.abort()
 
     def cut(self) -> None:
         """End the connection after what was written, whatever the protocol still expects."""
         if self._transport is not None:
             self._transport.close()
+
+    def block(self) -> None:
+        """Our buffer is full: from now on the client has ``send_s`` to take something of it."""
+        if self._deadline is None:
+            self._wait(self.buffered_bytes)
+
+    def flow(self) -> None:
+        """There is room in our buffer again."""
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
 
     def write(self, data: bytes) -> bool:
         """Hand bytes to the connection as they are; False when it takes none.
@@ -77,10 +99,9 @@ class Wire:
 
         Where the system has no such option (TCP_NOTSENT_LOWAT) its buffers stay what they are.
         """
-        sock = self._transport.get_extra_info("socket") if self._transport is not None else None
         option = getattr(socket, "TCP_NOTSENT_LOWAT", None)
-        if option is not None and sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
-            sock.setsockopt(socket.IPPROTO_TCP, option, unsent_bytes)
+        if option is not None and self._socket is not None and self._is_tcp:
+            self._socket.setsockopt(socket.IPPROTO_TCP, option, unsent_bytes)
 
     @property
     def buffered_bytes(self) -> int:
@@ -88,25 +109,58 @@ class Wire:
         return self._transport.get_write_buffer_size() if self._transport is not None else 0
 
     def carried(self) -> Carried | None:
-        """How far the connection is; None when there is none or its kernel does not tell.
+        """How far the connection is; None when there is none or its kernel does not tell (Linux does).
 
-        What waits in our buffers is nobody's progress. What fills up the far end's is none either, as
-        soon as its shrinking window tells of it, which a large buffer does late.
+        What waits in our buffers is nobody's progress, and what fills a small one at the far end is
+        none either (see window). Behind a proxy the proxy is the far end.
         """
-        sock = self._transport.get_extra_info("socket") if self._transport is not None else None
-        if sock is None or _TCP_INFO is None or sock.fileno() < 0:
+        books = self._look_up(_BOOKS)
+        if books is None:
+            return None
+        confirmed, unsent, sent, sent_again, room = books
+        self._window.hear(confirmed, room)
+        handed = sent - sent_again + unsent + self.buffered_bytes
+        return Carried(handed, self._window.taken, self._window.weight)
+
+    def cut_if_dead(self) -> bool:
+        """End a connection whose far end confirms nothing any more; whether it was so.
+
+        The machine of a reader that merely does not read confirms all the same. False where the
+        kernel does not tell.
+        """
+        under_way, silent_ms = self._look_up(_SIGNS) or (0, 0)
+        if not under_way or silent_ms < _DEAD_MS:
+            return False
+        self.abort()
+        return True
+
+    # Private
+
+    def _look_up(self, layout: struct.Struct) -> tuple[int, ...] | None:
+        if self._socket is None or _TCP_INFO is None:
             return None
         try:
-            books = sock.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, _BOOKS.size)
+            books = self._socket.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, layout.size)
         except OSError:
-            return None  # a socket of another family
-        if len(books) < _BOOKS.size:
-            return None
-        confirmed, unsent, sent, sent_again, window = _BOOKS.unpack(books)
-        self._widest_window = max(self._widest_window, window)
-        if window >= min(self._widest_window // 2, _SMALL_WINDOW_BYTES):
-            self._taken = confirmed
-        return Carried(sent - sent_again + unsent + self.buffered_bytes, self._taken)
+            return None  # a socket of another family, or one that is closed
+        return layout.unpack(books) if len(books) == layout.size else None
+
+    @property
+    def _is_tcp(self) -> bool:
+        return self._socket is not None and self._socket.family in (socket.AF_INET, socket.AF_INET6)
+
+    def _wait(self, waiting_bytes: int) -> None:
+        loop = asyncio.get_running_loop()
+        self._deadline = loop.call_later(self._send_s, self._stall, waiting_bytes)
+
+    def _stall(self, waited_bytes: int) -> None:
+        self._deadline = None
+        if (waiting_bytes := self.buffered_bytes) < waited_bytes:
+            # Slow, but it takes something: a long frame over a poor line.
+            self._wait(waiting_bytes)
+            return
+        self.stalled = True
+        self.abort()
 
 
 def wire_of(scope: MutableMapping[str, Any]) -> Wire:

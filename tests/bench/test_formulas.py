@@ -65,3 +65,19 @@ def test_delivery_is_bounded_from_both_sides_of_the_servers_unknown_origin():
 def test_a_ratio_without_either_side_is_none():
     assert formulas.ratio(3.0, 2.0) == 1.5
     assert formulas.ratio(None, 2.0) is formulas.ratio(1.0, None) is formulas.ratio(1.0, 0.0) is None
+
+
+def test_bounds_of_a_median_are_those_of_the_sign_test():
+    # 2 * P(Binomial(6, 1/2) < 1) = 2/64 = 0.031, and of 5 values not even the outermost are enough.
+    assert formulas.median_bounds([6, 1, 5, 2, 4, 3]) == (1, 6)
+    assert formulas.median_bounds([1, 2, 3, 4, 5]) is None
+    # 2 * P(Binomial(20, 1/2) < 6) = 0.041.
+    assert formulas.median_bounds(range(1, 21)) == (6, 15)
+    assert formulas.median_bounds([]) is None
+
+
+@given(st.lists(st.floats(0, 10), min_size=6, max_size=60))
+def test_a_median_lies_within_its_bounds(values):
+    bounds = formulas.median_bounds(values)
+    middle = formulas.percentile(values, 0.5)
+    assert bounds is not None and middle is not None and bounds[0] <= middle <= bounds[1]

@@ -73,9 +73,10 @@ async def test_a_stalled_reader_reads_no_further(serve):
     begun, more = Milestone(answers=1, lines=2), []
     count = begun.counter()
 
-    def note(lines: int) -> None:
+    def note(lines: int) -> bool:
         more.append(lines)
         count(lines)
+        return True
 
     asleep = asyncio.ensure_future(
         load.stream(user("hello"), 600, on_line=note, stall_after_lines=2),

@@ -17,7 +17,7 @@ def on(port: int, own_wire: bool = True) -> Load:
     peer = Peer(
         "firstword (scripted)", "ignore_eos", "default", "/readyz", lambda port: [], own_wire=own_wire
     )
-    return Load(Running(peer, port, pid=0, spawned_ns=0), tokens=16, limit_s=30.0, asleep_s=0.7)
+    return Load(Running(peer, port, pid=0, spawned_ns=0), tokens=16, limit_s=30.0, asleep_s=0.7, pairs=2)
 
 
 @pytest.mark.parametrize("play", SCENES, ids=lambda play: play.__name__)

@@ -298,6 +298,33 @@ def test_a_reader_that_does_not_move_is_given_up_after_the_stall_limit():
     tell_story(story)
 
 
+def test_a_reader_that_was_cut_off_may_come_back_and_one_that_sleeps_beside_it_may_not():
+    async def story(sleepers: int) -> Reply:
+        engine = FakeEngine()
+        reply = submitted(engine)
+        cut_off = reply.attach("token")
+        cut_off.is_cut_off = lambda: True
+        for _ in range(sleepers):
+            reply.attach("token")
+        engine.begin("r")
+        engine.say("r", *"abcd")
+        engine.tell(Paused("r", 0, 4))
+        await pass_time(10.1)
+        assert cut_off not in reply.readers
+        return reply
+
+    async def alone() -> None:
+        reply = await story(0)
+        assert reply.running and not reply.readers
+
+    async def beside_a_sleeper() -> None:
+        reply = await story(1)
+        assert isinstance(reply.failure, SlowConsumer)
+
+    tell_story(alone)
+    tell_story(beside_a_sleeper)
+
+
 def test_a_reader_that_stops_moving_is_waited_for_below_the_high_mark():
     async def story():
         engine = FakeEngine()
