@@ -140,32 +140,19 @@ test("the blocks of a very long answer lie in chunks, in order, and no text is l
   const paragraphs = Array.from({ length: 130 }, (_, i) => `Paragraph ${i}.`);
   for (const text of paragraphs) answer.append(`${text}\n\n`);
   answer.finish();
-  assert.deepEqual(root.children.map((/** @type {any} */ { className }) => className).slice(39), ["block prose", "chunk", "chunk", "chunk"]);
+  assert.deepEqual(root.children.map((/** @type {any} */ { className }) => className).slice(15), ["block prose", ...Array(8).fill("chunk")]);
   assert.equal(root.textContent, paragraphs.join(""));
 });
 
-test("while the library is on its way the text is plain, then read anew, with nothing lost or doubled", async () => {
-  /** @type {(found: any) => void} */
-  let arrive = () => {};
-  const root = new FakeElement("div");
-  const answer = new Answer(/** @type {any} */ (root), () => new Promise((resolve) => (arrive = resolve)),
-    /** @type {any} */ (() => ({})), (name) => name);
-  answer.append("Some **bold** ");
-  assert.equal(root.textContent, "Some **bold** ");
-  arrive(marked);
-  await Promise.resolve();
-  assert.equal(root.textContent, "Some bold ");
-  answer.append("text");
+test("much text at once is drawn in slices, in order, whatever comes meanwhile, and its end is read", async () => {
+  const { root, answer } = newAnswer();
+  const text = "Words, **bold** ones too, and 😀 signs.\n\n".repeat(2000);
+  answer.restore(text);
+  answer.append("The last **line");
   answer.finish();
-  assert.equal(root.textContent, "Some bold text");
-});
-
-test("where the library cannot be had the text stays plain", async () => {
-  const root = new FakeElement("div");
-  const answer = new Answer(/** @type {any} */ (root), () => Promise.resolve(null), /** @type {any} */ (() => ({})), (name) => name);
-  answer.append("**a");
-  await Promise.resolve();
-  answer.append("** b");
-  answer.finish();
-  assert.equal(root.textContent, "**a** b");
+  const first = root.textContent.length;
+  assert.ok(0 < first && first < 40_000, `${first} characters in the first slice`);
+  assert.equal(root.getAttribute("aria-busy"), "true");
+  while (root.getAttribute("aria-busy")) await new Promise((go) => setTimeout(go));
+  assert.equal(root.textContent, "Words, bold ones too, and 😀 signs.".repeat(2000) + "The last **line");
 });

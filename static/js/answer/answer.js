@@ -1,12 +1,12 @@
 /**
  * One answer on the page: text goes in piece by piece, elements come out. Finished blocks are read
  * once and never touched again; only the open tail is read anew, mended so that half-made markup does
- * not flicker. Without `marked` the text is shown as it is, append-only; while `marked` is still on its
- * way too, and read anew once it is there.
+ * not flicker. Where `marked` is not installed the text is shown as it is, append-only.
  *
- * A tail that is very long (a list of a thousand lines) is read anew only when it has grown by a
- * quarter; between, its text is appended as it comes. Of a very long answer the blocks lie in chunks, so
- * that a browser need not walk all of them for every frame. So the whole work stays linear.
+ * Much text at once is drawn in slices, each in a task of its own. A tail that is very long (a list of a
+ * thousand lines) is read anew only when it has grown by a quarter; between, its text is appended as it
+ * comes. Of a very long answer the blocks lie in chunks, so that a browser need not walk all of them for
+ * every frame. So the whole work stays linear.
  */
 
 import { BlockSplitter, readFence } from "./blocks.js";
@@ -14,15 +14,13 @@ import { CodeBlock } from "./code_block.js";
 import { drawMath, mathExtension } from "./math.js";
 import { mend } from "./mend.js";
 import { patch } from "./patch.js";
+import { SLICE_CHARS, Slice, sliceOf } from "./slices.js";
 import { treeOf } from "./tree.js";
 
 /** @typedef {import("./blocks.js").Block} Block */
-/** @typedef {import("./libraries.js").Marked | null} Found */
-/** @typedef {Found | (() => Promise<Found>)} Library a function is asked when an answer begins */
-
 const LONG_TAIL_CHARS = 6000;
 /** Blocks of an ordinary answer, and those of a chunk. */
-const CHUNK_BLOCKS = 40;
+const CHUNK_BLOCKS = 16;
 
 export class Answer {
   #splitter = new BlockSplitter();
@@ -36,13 +34,14 @@ export class Answer {
   /** @type {HTMLElement} */
   #chunk;
   #inChunk = 0;
-  /** The text so far, kept while it may have to be read anew. @type {string | null} */
-  #soFar = null;
+  /** What has come and is not drawn yet. */
+  #rest = "";
+  #isDrawing = false;
   #isOver = false;
 
   /**
    * @param {HTMLElement} root empty; owned from now on
-   * @param {Library} marked
+   * @param {import("./libraries.js").Marked | null} marked
    * @param {() => { frame: HTMLElement, pre: HTMLElement, label: HTMLElement }} codeParts makes the frame of a code block
    * @param {(language: string) => string} codeName
    */
@@ -50,40 +49,52 @@ export class Answer {
     this.#root = root;
     this.#chunk = root;
     this.#parts = { make: codeParts, name: codeName };
-    this.#lex = marked && typeof marked !== "function" ? lexerOf(marked) : null;
-    if (typeof marked !== "function") return;
-    this.#soFar = "";
-    marked().then((found) => this.#readAnew(found));
+    this.#lex = marked && lexerOf(marked);
+  }
+
+  /** A text that was read before: it is seen when all of it is drawn, so nothing runs past the reader.
+   * @param {string} text */
+  restore(text) {
+    this.#root.setAttribute("aria-busy", "true");
+    this.append(text);
   }
 
   /** @param {string} text the next piece */
   append(text) {
-    if (this.#soFar !== null) this.#soFar += text;
-    if (!this.#lex) return this.#appendPlain(text);
-    const finished = this.#splitter.push(text);
-    for (const block of finished) this.#finish(block);
-    this.#showTail(text);
+    this.#rest += text;
+    if (!this.#isDrawing) void this.#draw();
   }
 
   /** No text will come any more: read the tail as it is. */
   finish() {
     this.#isOver = true;
-    if (!this.#lex) return;
-    for (const block of this.#splitter.end()) this.#finish(block);
+    if (!this.#isDrawing) this.#end();
   }
 
   // Private
 
-  /** @param {Found} found */
-  #readAnew(found) {
-    const text = this.#soFar ?? "";
-    this.#soFar = null;
-    if (!found) return;
-    this.#lex = lexerOf(found);
-    this.#open?.element.remove();
-    this.#open = null;
-    if (text) this.append(text);
-    if (this.#isOver) this.finish();
+  async #draw() {
+    this.#isDrawing = true;
+    for (const slice = new Slice(); this.#rest !== ""; ) {
+      const piece = sliceOf(this.#rest, SLICE_CHARS);
+      this.#rest = this.#rest.slice(piece.length);
+      this.#take(piece);
+      if (this.#rest !== "" && slice.isOver) await slice.next();
+    }
+    this.#isDrawing = false;
+    if (this.#isOver) this.#end();
+    this.#root.removeAttribute("aria-busy");
+  }
+
+  #end() {
+    if (this.#lex) for (const block of this.#splitter.end()) this.#finish(block);
+  }
+
+  /** @param {string} text */
+  #take(text) {
+    if (!this.#lex) return this.#appendPlain(text);
+    for (const block of this.#splitter.push(text)) this.#finish(block);
+    this.#showTail(text);
   }
 
   /** @param {string} text */
@@ -180,7 +191,7 @@ export class Answer {
 
 // Private
 
-/** @param {NonNullable<Found>} library @returns {(text: string) => import("marked").Token[]} */
+/** @param {import("./libraries.js").Marked} library @returns {(text: string) => import("marked").Token[]} */
 function lexerOf(library) {
   const marked = new library.Marked({ gfm: true }, mathExtension());
   /** Link definitions of earlier blocks serve later ones. @type {Record<string, any>} */

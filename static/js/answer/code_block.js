@@ -8,9 +8,12 @@
  */
 
 import { loadSpeedHighlight } from "./libraries.js";
+import { Jobs, Slice } from "./slices.js";
 
 /** Longer code stays uncoloured: colouring must not hold up the text. */
 const MAX_COLOURED_CHARS = 50_000;
+/** Lines lie in groups, so that a browser need not lay out those of a long block that nobody sees. */
+const GROUP_LINES = 50;
 
 /** @type {Record<string, string>} */
 const ALIASES = {
@@ -23,13 +26,18 @@ const KNOWN = new Set(
     "jsdoc", "json", "log", "lua", "make", "md", "pl", "py", "regex", "rs", "sql", "toml", "ts", "uri", "xml", "yaml"],
 );
 
+const colourings = new Jobs();
+
 export class CodeBlock {
   #code = "";
   #language = "";
-  #lines = 0;
+  /** @type {HTMLElement[]} */
+  #lines = [];
+  /** @type {HTMLElement | null} */
+  #group = null;
   /** @type {HTMLElement | null} */
   #openLine = null;
-  #colouring = Promise.resolve();
+  #isWhole = false;
 
   /** @param {{ pre: HTMLElement, label: HTMLElement }} parts @param {(language: string) => string} name */
   constructor(parts, name) {
@@ -67,11 +75,16 @@ export class CodeBlock {
 
   /** The fence is closed: colour the whole, seeing strings and comments over several lines. */
   finish() {
-    const language = languageOf(this.#language);
-    if (!language || this.#code.length > MAX_COLOURED_CHARS || this.#lines < 2) return;
-    this.#colouring = this.#colouring.then(async () => {
-      const pieces = await piecesOf(this.#code, language);
-      intoLines(pieces).forEach((line, i) => colour(this.body.children[i], line));
+    const language = this.#coloured;
+    if (!language || this.#lines.length < 2) return;
+    this.#isWhole = true;
+    colourings.add(async () => {
+      const lines = intoLines(await piecesOf(this.#code, language));
+      const slice = new Slice();
+      for (const [i, line] of lines.entries()) {
+        colour(this.#lines[i], line);
+        if (slice.isOver) await slice.next();
+      }
     });
   }
 
@@ -79,21 +92,36 @@ export class CodeBlock {
 
   #line() {
     if (!this.#openLine) {
-      this.#openLine = this.body.ownerDocument.createElement("span");
-      this.#openLine.className = "line";
-      this.body.append(this.#openLine);
+      if (this.#lines.length % GROUP_LINES === 0) this.body.append((this.#group = this.#span("lines")));
+      this.#openLine = this.#span("line");
+      this.#group?.append(this.#openLine);
     }
     return this.#openLine;
+  }
+
+  /** @param {string} className */
+  #span(className) {
+    const span = this.body.ownerDocument.createElement("span");
+    span.className = className;
+    return span;
+  }
+
+  /** @returns {string | null} the language in which it is coloured, if it is */
+  get #coloured() {
+    return this.#code.length > MAX_COLOURED_CHARS ? null : languageOf(this.#language);
   }
 
   /** @param {HTMLElement} line */
   #finishLine(line) {
     this.#openLine = null;
-    this.#lines += 1;
-    const language = languageOf(this.#language);
-    if (!language || this.#code.length > MAX_COLOURED_CHARS) return;
+    this.#lines.push(line);
+    const language = this.#coloured;
+    if (!language) return;
     const text = line.textContent ?? "";
-    this.#colouring = this.#colouring.then(async () => colour(line, await piecesOf(text, language)));
+    colourings.add(async () => {
+      // The whole is coloured next, this line with it.
+      if (!this.#isWhole) colour(line, await piecesOf(text, language));
+    });
   }
 }
 

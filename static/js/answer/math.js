@@ -7,9 +7,12 @@
  */
 
 import { loadTemml } from "./libraries.js";
+import { Jobs } from "./slices.js";
 
 /** Longer sources are shown as they are: drawing them would freeze the page. */
 const MAX_FORMULA_CHARS = 5000;
+
+const drawings = new Jobs();
 
 const BLOCK = /^ {0,3}(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n+|$)/;
 const INLINE = [
@@ -54,9 +57,15 @@ export function mathExtension() {
  * missing or does not understand it.
  * @param {Element} element with `data-math` and `data-display`
  */
-export async function drawMath(element) {
+export function drawMath(element) {
   const source = element.getAttribute("data-math") ?? "";
-  if (source.length > MAX_FORMULA_CHARS) return;
+  if (source.length <= MAX_FORMULA_CHARS) drawings.add(() => draw(element, source));
+}
+
+// Private
+
+/** @param {Element} element @param {string} source */
+async function draw(element, source) {
   const temml = await loadTemml();
   if (!temml) return;
   const drawn = document.createElement("span");

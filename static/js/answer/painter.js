@@ -14,8 +14,7 @@
  * @property {() => number} now
  */
 
-/** So much text a frame: some hundredths of a second's work, and more than a screen shows. */
-const SLICE_CHARS = 8000;
+import { SLICE_CHARS, sliceOf } from "./slices.js";
 
 export class Painter {
   /** @type {Piece[]} */
@@ -134,13 +133,6 @@ export class Painter {
     this.#whenEmpty = null;
     tell?.();
   }
-}
-
-/** At most so much of a text, no character cut in two. @param {string} text @param {number} most */
-function sliceOf(text, most) {
-  if (text.length <= most) return text;
-  const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most + 1 : most;
-  return text.slice(0, end);
 }
 
 /** Frames of the browser. @type {Frames} */

@@ -36,7 +36,7 @@ export class ReplyView {
 
   /**
    * @param {Reply} reply
-   * @param {import("../answer/answer.js").Library} marked
+   * @param {import("../answer/libraries.js").Marked | null} marked
    * @param {{ elapsed(): number, waitsForModel(): boolean }} time
    */
   constructor(reply, marked, time) {
@@ -59,6 +59,13 @@ export class ReplyView {
       event.currentTarget?.dispatchEvent(new CustomEvent("again", { bubbles: true, detail }));
     });
     this.parts.hold.addEventListener("click", () => this.#hold(!this.#held));
+  }
+
+  /** Show what the reply has already: one that was stored, or begun elsewhere. */
+  restore() {
+    if (this.reply.text) this.answer.restore(this.reply.text);
+    if (this.reply.ended_ms !== null) this.answer.finish();
+    this.update();
   }
 
   /** @param {string} text */

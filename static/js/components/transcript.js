@@ -1,12 +1,14 @@
 /**
  * The conversation on the page: the shown path, turn by turn. `update` adds what is new and removes what
- * is gone; what stands is not touched. A reply that is on its way keeps its view wherever the reader
+ * is gone; what stands is not touched. The last turn is there at once, the others, in a long
+ * conversation, in slices from the end to the beginning, in which nobody looks yet. A reply that is on its way keeps its view wherever the reader
  * goes meanwhile, because its text is painted piece by piece.
  *
  * @typedef {import("../chat/conversation.js").Conversation} Conversation
  * @typedef {import("../chat/reply.js").Reply} Reply
  */
 
+import { Slice } from "../answer/slices.js";
 import { shownPath, turnOf } from "../chat/conversation.js";
 import { isLive } from "../chat/reply.js";
 import { ReplyView } from "./reply_view.js";
@@ -19,10 +21,11 @@ export class Transcript {
   #turns = new Map();
   /** @type {Conversation | null} */
   #conversation = null;
+  #placings = 0;
 
   /**
    * @param {HTMLElement} root
-   * @param {import("../answer/answer.js").Library} marked
+   * @param {import("../answer/libraries.js").Marked | null} marked
    * @param {(reply: Reply) => { elapsed(): number, waitsForModel(): boolean }} timeOf
    */
   constructor(root, marked, timeOf) {
@@ -37,13 +40,7 @@ export class Transcript {
     const path = shownPath(conversation);
     const wanted = new Set(path.map(({ turn }) => turn.id));
     for (const [id, view] of this.#turns) if (!wanted.has(id)) this.#drop(id, view);
-    path.forEach((step, place) => {
-      const view = this.#turns.get(step.turn.id) ?? new TurnView((reply) => this.view(reply));
-      this.#turns.set(step.turn.id, view);
-      const there = this.root.children[place];
-      if (there !== view.element) this.root.insertBefore(view.element, there ?? null);
-      view.update(step);
-    });
+    void this.#place(path);
     this.#forget(conversation);
   }
 
@@ -53,9 +50,7 @@ export class Transcript {
     if (known) return known;
     const view = new ReplyView(reply, this.marked, this.timeOf(reply));
     this.#views.set(reply.id, view);
-    if (reply.text) view.paint(reply.text);
-    if (reply.ended_ms !== null) view.finish();
-    view.update();
+    view.restore();
     return view;
   }
 
@@ -76,6 +71,37 @@ export class Transcript {
   }
 
   // Private
+
+  /** What a first slice makes is on the page at once; the rest comes together, so that it is laid out once.
+   * @param {import("../chat/conversation.js").Step[]} path */
+  async #place(path) {
+    const mine = (this.#placings += 1);
+    const missing = document.createDocumentFragment();
+    /** @type {Element | null} */
+    let below = null;
+    const insert = () => {
+      const first = missing.firstElementChild;
+      this.root.insertBefore(missing, below);
+      below = first ?? below;
+    };
+    let isFirst = true;
+    const slice = new Slice();
+    for (const step of path.reverse()) {
+      const view = this.#turns.get(step.turn.id) ?? new TurnView((reply) => this.view(reply));
+      this.#turns.set(step.turn.id, view);
+      view.update(step);
+      if (view.element.parentNode === this.root) {
+        insert();
+        below = view.element;
+      } else missing.prepend(view.element);
+      if (!slice.isOver) continue;
+      if (isFirst) insert();
+      isFirst = false;
+      await slice.next();
+      if (this.#placings !== mine) return; // Somebody has updated meanwhile, and places all of it.
+    }
+    insert();
+  }
 
   /** @param {string} id @param {TurnView} view */
   #drop(id, view) {

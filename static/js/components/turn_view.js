@@ -12,9 +12,16 @@ import { isLive } from "../chat/reply.js";
 import { say } from "../words.js";
 import { Pager } from "./pager.js";
 import { fromTemplate, part, setText } from "./parts.js";
+import { QuestionForm } from "./question_form.js";
 import { Versions } from "./versions.js";
 
 export class TurnView {
+  /** @type {QuestionForm | null} */
+  #form = null;
+  /** Other wordings; most questions have none. @type {Pager | null} */
+  #branches = null;
+  /** @type {Versions | null} */
+  #versions = null;
   /** @type {import("../chat/conversation.js").Step | null} */
   #step = null;
 
@@ -24,13 +31,7 @@ export class TurnView {
     this.element = fromTemplate("turn-template");
     this.question = part(this.element, "question", HTMLElement);
     this.asked = part(this.element, "asked", HTMLElement);
-    this.form = part(this.element, "edit-form", HTMLFormElement);
-    this.text = part(this.element, "edit-text", HTMLTextAreaElement);
     this.replies = part(this.element, "replies", HTMLElement);
-    this.branches = new Pager((place) => say("branchOf", place), (id) => this.#choose(this.#step?.turn.parent ?? "", id));
-    this.versions = new Versions((id) => this.#choose(this.#step?.turn.id ?? "", id), () => this.#showReplies());
-    part(this.element, "branches", HTMLElement).append(this.branches.element);
-    part(this.element, "versions", HTMLElement).append(this.versions.element);
     setText(part(this.element, "who", HTMLElement), say("you"));
     this.goOn = /** @type {HTMLButtonElement} */ (fromTemplate("go-on-template"));
     this.#listen();
@@ -41,8 +42,8 @@ export class TurnView {
     this.#step = step;
     this.element.dataset.turn = step.turn.id;
     setText(this.question, step.turn.question);
-    this.branches.update(step.siblings.map(({ id }) => id), step.turn.id);
-    this.versions.update(step.turn.replies, step.reply);
+    this.#showBranches(step);
+    this.#showVersions(step);
     this.#showReplies();
   }
 
@@ -52,61 +53,57 @@ export class TurnView {
     const broken = reply && !isLive(reply) && reply.text !== "" &&
       (reply.state === "stopped" || reply.state === "failed" || reply.finish === "length");
     this.goOn.hidden = !broken;
-    if (this.#step) this.versions.update(this.#step.turn.replies, reply);
+    if (this.#step) this.#showVersions(this.#step);
   }
 
   edit() {
-    this.text.value = this.#step?.turn.question ?? "";
-    this.#open(true);
-    this.text.focus();
-    this.text.setSelectionRange(this.text.value.length, this.text.value.length);
+    // A page in the middle of a reply refuses by preventDefault.
+    const ask = (/** @type {string} */ text) => this.#tell("edit", { turn: this.#step?.turn.id, text, at_ms: performance.now() });
+    this.#form ??= new QuestionForm(ask, (left) => this.#closed(left));
+    this.asked.hidden = true;
+    this.#form.open(this.asked, this.#step?.turn.question ?? "");
   }
 
   // Private
 
   #listen() {
     part(this.element, "edit", HTMLButtonElement).addEventListener("click", () => this.edit());
-    part(this.element, "edit-cancel", HTMLButtonElement).addEventListener("click", () => this.#close());
     part(this.element, "share", HTMLButtonElement).addEventListener("click", ({ currentTarget }) =>
       this.#tell("share", { turn: this.#step?.turn, button: currentTarget }));
     part(this.element, "remove", HTMLButtonElement).addEventListener("click", () => this.#tell("remove-turn", { turn: this.#step?.turn.id }));
     this.goOn.addEventListener("click", () => this.#tell("go-on", { reply: this.#step?.reply?.id, at_ms: performance.now() }));
     this.element.addEventListener("measured", () => this.updateActions());
-    this.form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      this.#submit();
-    });
-    this.text.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") {
-        event.stopPropagation(); // This Escape closes the form; it does not stop a reply.
-        this.#close();
-      } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing && event.keyCode !== 229) {
-        event.preventDefault();
-        this.#submit();
-      }
-    });
   }
 
-  #submit() {
-    const text = this.text.value.trim();
-    // A page in the middle of a reply refuses by preventDefault; the form stays as it is then.
-    if (text && this.#tell("edit", { turn: this.#step?.turn.id, text, at_ms: performance.now() })) this.#open(false);
+  /** @param {boolean} left */
+  #closed(left) {
+    this.asked.hidden = false;
+    if (left) part(this.element, "edit", HTMLButtonElement).focus();
   }
 
-  #close() {
-    this.#open(false);
-    part(this.element, "edit", HTMLButtonElement).focus();
+  /** @param {import("../chat/conversation.js").Step} step */
+  #showBranches({ turn, siblings }) {
+    if (siblings.length < 2 && !this.#branches) return;
+    if (!this.#branches) {
+      this.#branches = new Pager((place) => say("branchOf", place), (id) => this.#choose(this.#step?.turn.parent ?? "", id));
+      part(this.element, "branches", HTMLElement).append(this.#branches.element);
+    }
+    this.#branches.update(siblings.map(({ id }) => id), turn.id);
   }
 
-  /** @param {boolean} open */
-  #open(open) {
-    this.form.hidden = !open;
-    this.asked.hidden = open;
+  /** @param {import("../chat/conversation.js").Step} step */
+  #showVersions({ turn, reply }) {
+    if (turn.replies.length < 2 && !this.#versions) return;
+    if (!this.#versions) {
+      this.#versions = new Versions((id) => this.#choose(this.#step?.turn.id ?? "", id), () => this.#showReplies());
+      part(this.element, "versions", HTMLElement).append(this.#versions.element);
+    }
+    this.#versions.update(turn.replies, reply);
   }
 
   #showReplies() {
     const shown = this.#step?.reply;
-    const all = this.versions.showsAll;
+    const all = this.#versions?.showsAll ?? false;
     for (const reply of this.#step?.turn.replies ?? []) {
       const wanted = all || reply === shown;
       const known = this.replies.querySelector(`[data-reply="${reply.id}"]`);
