@@ -161,6 +161,11 @@ _BY_CODE: dict[str, type[FirstwordError]] = {
 }
 
 
+def unreadable(what: str, why: Exception) -> BadRequest:
+    """A refusal in one short line, whatever the parser says: it may repeat what was sent, breaks included."""
+    return BadRequest(f"{what}: {' '.join(str(why).split())[:200]}")
+
+
 def from_code(code: str, message: str, param: str | None = None) -> FirstwordError:
     """Rebuild the error that crossed a process border as ``code`` and ``message``."""
     return _BY_CODE.get(code, FirstwordError)(message, param=param)

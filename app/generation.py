@@ -127,6 +127,8 @@ class EngineStatus(msgspec.Struct, frozen=True, omit_defaults=True):
     state: Literal["loading", "ready", "restarting", "failed", "stopped"]
     detail: str = ""
     progress: float | None = None
+    #: Ready, but no step has ended for so long.
+    stalled_s: float | None = None
 
 
 class ModelInfo(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import time
+from functools import partial
 
 from playwright.async_api import Page
 
@@ -14,12 +15,14 @@ from drill.page import answer, ask, page_beyond, shows
 from drill.served import served, within
 
 _LOST = "The connection is lost"
+#: What the page notes in its tab once it has found that WebSockets are refused.
+_NO_SOCKETS = 'sessionStorage.setItem("firstword.wire", "http")'
 _BAD_WIFI = Quality(delay_ms=300, jitter_ms=100, lost=0.03, kbit_s=256)
 #: Both clocks are rounded, and a packet's way through this program takes a moment.
 _ROUGHLY_MS = 10.0
 
 
-async def half_open(scale: Scale) -> Finding:
+async def half_open(scale: Scale, *, sockets: bool = True) -> Finding:
     """F06: all packets are dropped in mid-reply, and let through again when the server has let go."""
     # It ends while nobody hears it, within what may be unread: what a reader sleeps through is F01.
     script: list[list[object]] = [[f"word{number} ", 60.0] for number in range(80)]
@@ -28,6 +31,10 @@ async def half_open(scale: Scale) -> Finding:
         served(host=HERE, script_tokens=script) as server,
         page_beyond(way, server.url) as page,
     ):
+        if not sockets:
+            await page.evaluate(_NO_SOCKETS)
+            await page.reload()
+            await page.wait_for_selector("body[data-state=ready]")
         await ask(page)
         await _read_some(page, "word30")
         way.quality = CUT
@@ -47,6 +54,9 @@ async def half_open(scale: Scale) -> Finding:
         f"the rest came {resumed_s:.1f} s after the line: same text {whole}",
         said and said_s <= 25 and freed and freed_s <= 45 and whole,
     )
+
+
+half_open_over_http = partial(half_open, sockets=False)
 
 
 async def bad_wifi(scale: Scale) -> Finding:

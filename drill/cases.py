@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from drill.autobahn import autobahn
-from drill.bad_lines import bad_wifi, half_open
+from drill.bad_lines import bad_wifi, half_open, half_open_over_http
 from drill.case import Case
 from drill.class_lines import slow_phone, storm
-from drill.crowd import idle, slowloris, zombie
+from drill.crowd import idle, slowloris, stream_beside_idle, zombie
 from drill.engine_faults import hangs, little_memory, out_of_memory
 from drill.offline import offline
 from drill.phone_locks import locks
@@ -18,16 +18,24 @@ CASES = (
     Case("F02", "a peer that takes nothing is gone within 60 s, its reply aborted, all clean", zombie),
     Case(
         "F03",
-        "one phone of 300 at 8 kbit/s: others' lag p95 +10 % or +5 ms; it gets less often, not less",
+        "one phone of 300 at 8 kbit/s: others' lag p95 +10 % or +5 ms; it gets the same text",
         slow_phone,
     ),
-    Case("F04", "at most 40 KiB a socket, none dropped, p95 gap of a stream +5 % or +5 ms", idle),
+    Case(
+        "F04", "1000 sockets that say nothing for 10 min: at most 40 KiB each, none dropped", idle, aside=True
+    ),
+    Case("F04-STREAM", "p95 gap of a stream beside them +5 % or +5 ms", stream_beside_idle),
     Case(
         "F05",
         "500 joins in 10 s, p95 5 s; after a restart all back in 30 s, at most 60 tries a second",
         storm,
     ),
     Case("F06", "all packets dropped: said within 25 s, let go of within 45 s, resumed on return", half_open),
+    Case(
+        "F06-HTTP",
+        "the same where WebSockets are refused: said within 25 s, let go of within 45 s, resumed",
+        half_open_over_http,
+    ),
     Case(
         "F07",
         "300 ± 100 ms, 3 % loss, 256 kbit/s: same text, no error, true split of the first word",

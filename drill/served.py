@@ -63,13 +63,18 @@ class Served:
         found = re.findall(rf"^{name}(?:\{{[^}}]*\}})? (\S+)$", text, re.M)
         return sum(float(value) for value in found)
 
-    async def late_ms(self, share: float) -> float:
-        """The bound that so large a share of the event loop's delays kept, in milliseconds."""
+    async def late(self) -> dict[float, float]:
+        """How many of the event loop's delays so far kept which bound in seconds."""
         async with httpx.AsyncClient() as http:
             text = (await http.get(f"{self.url}/metrics")).text
         found = re.findall(r'^firstword_event_loop_lag_seconds_bucket\{le="(\S+)"\} (\S+)$', text, re.M)
-        total = float(found[-1][1])
-        return next(float(bound) * 1e3 for bound, count in found if float(count) >= share * total)
+        return {float(bound): float(count) for bound, count in found}
+
+    async def late_ms(self, share: float, since: Mapping[float, float] | None = None) -> float:
+        """The bound that so large a share of the delays kept ``since`` then, in milliseconds."""
+        kept = {bound: count - (since or {}).get(bound, 0.0) for bound, count in (await self.late()).items()}
+        total = max(kept.values())
+        return next(bound * 1e3 for bound, count in kept.items() if count >= share * total)
 
     async def clean(self, before: Cost, seconds: float = 5.0) -> bool:
         """Whether descriptors, running replies and KV memory come back within ``seconds``."""

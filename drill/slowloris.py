@@ -6,6 +6,7 @@ Prints a line when all are connected, and one when the last was dropped: after h
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 
@@ -35,4 +36,6 @@ async def _trickle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
 
 
 if __name__ == "__main__":
+    # An attacker's own machine would not take the processor from those who are attacked.
+    os.nice(10)
     asyncio.run(main(int(sys.argv[1]), int(sys.argv[2])))

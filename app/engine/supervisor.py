@@ -64,7 +64,7 @@ class LocalEngine:
     def status(self) -> EngineStatus:
         stalled_s = self._watchdog.stalled_s
         if self._is("ready") and stalled_s is not None:
-            return EngineStatus("ready", f"stalled: no step has ended for {stalled_s:.0f} s")
+            return EngineStatus("ready", stalled_s=stalled_s)
         return self._status
 
     @property

@@ -100,7 +100,8 @@ def converted(
 def copy_name(file: Path) -> str:
     """Name and fingerprint of a file: a changed file or format gets a new folder."""
     stat = file.stat()
-    identity = f"{file.name} {stat.st_size} {stat.st_mtime_ns} {gguf_conversion.FORMAT_VERSION}"
+    # Whole seconds: a container's image keeps no more of a file's time.
+    identity = f"{file.name} {stat.st_size} {int(stat.st_mtime)} {gguf_conversion.FORMAT_VERSION}"
     return f"{file.stem}-{hashlib.sha256(identity.encode()).hexdigest()[:12]}"
 
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from app.errors import BadRequest
+from app.errors import BadRequest, unreadable
 
 D = TypeVar("D")
 S = TypeVar("S", bound=str)
@@ -32,7 +32,7 @@ def parse_json(data: bytes | str) -> Any:
     except RecursionError:
         raise BadRequest("the request is not usable JSON: it is nested too deeply") from None
     except ValueError as error:
-        raise BadRequest(f"the request is not JSON: {str(error)[:200]}") from None
+        raise unreadable("the request is not JSON", error) from None
 
 
 class Fields:

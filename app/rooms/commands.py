@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from app.errors import BadRequest
+from app.errors import BadRequest, unreadable
 from app.rooms.ballot import LaneId
 from app.rooms.plan import Millis, Name, RoundPlan, SendingPlan, Text
 from app.rooms.playhead import Playhead
@@ -273,6 +273,5 @@ def read_command(data: bytes | str) -> HostCommand | ParticipantCommand:
     try:
         command: HostCommand | ParticipantCommand = _DECODER.decode(data)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        # msgspec's messages name the field and the limits, and repeat no more than a short tag of it.
-        raise BadRequest(f"the command cannot be read: {str(error)[:200]}") from None
+        raise unreadable("the command cannot be read", error) from None
     return command

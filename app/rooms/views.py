@@ -35,6 +35,7 @@ def phone_view(room: Room) -> View:
         "round": _round(room, room.round) if room.round is not None else None,
         "sending": _sending(room.sending) if room.sending is not None else None,
         "spotlight": _spotlight(room),
+        "class_size": _roughly(len(room.online())),
     }
 
 
@@ -96,6 +97,11 @@ def private_view(room: Room, number: int) -> View:
 
 
 # Private
+
+
+def _roughly(num: int) -> int:
+    """The power of two that is not less: it seldom changes, and phones need no more to stand in line by."""
+    return 1 << max(num - 1, 0).bit_length()
 
 
 def _round(room: Room, round: Round) -> View:

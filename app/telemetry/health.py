@@ -34,7 +34,7 @@ def routes(engine: Engine, draining: Callable[[], bool]) -> list[BaseRoute]:
         body = {"state": status.state, "detail": status.detail, "progress": status.progress}
         if status.state != "ready":
             return _json(503, body)
-        return _json(200, {**body, "model": msgspec.to_builtins(engine.model)})
+        return _json(200, {**body, "stalled_s": status.stalled_s, "model": msgspec.to_builtins(engine.model)})
 
     return [Route("/healthz", healthz, methods=["GET"]), Route("/readyz", readyz, methods=["GET"])]
 

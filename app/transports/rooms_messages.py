@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from app.errors import BadRequest, FirstwordError, Forbidden
+from app.errors import BadRequest, FirstwordError, Forbidden, unreadable
 from app.rooms.commands import MAX_COMMAND_BYTES
 from app.rooms.keys import MAX_KEY_CHARS
 
@@ -44,7 +44,7 @@ def read_hello(text: str | None) -> Hello:
     try:
         return _HELLO.decode(text or "")
     except _UNREADABLE as error:
-        raise BadRequest(f"the first message must be a hello: {str(error)[:200]}") from None
+        raise unreadable("the first message must be a hello", error) from None
 
 
 def type_of(text: str | None) -> str:
@@ -56,7 +56,7 @@ def type_of(text: str | None) -> str:
     try:
         return _ANY.decode(text).type[:40]
     except _UNREADABLE as error:
-        raise BadRequest(f"the message cannot be read: {str(error)[:200]}") from None
+        raise unreadable("the message cannot be read", error) from None
 
 
 def read_ping(text: str) -> float | None:
@@ -64,8 +64,7 @@ def read_ping(text: str) -> float | None:
     try:
         return _PING.decode(text).t
     except _UNREADABLE as error:
-        why = " ".join(str(error).split())[:200]
-        raise BadRequest(f"the ping cannot be read: {why}") from None
+        raise unreadable("the ping cannot be read", error) from None
 
 
 def error_frame(error: FirstwordError, said: str) -> str:

@@ -43,7 +43,7 @@ class RoomSession:
         self._door = door
         self._settings = settings
         self._wire = wire_of(websocket.scope)
-        self._outlet = Outlet(self._send, self._wire, settings.send_s)
+        self._outlet = Outlet(self._send, self._wire)
         self._allowance = Allowance(settings.room_messages_per_minute)
         self._refusals = 0
         self._stage: Stage

@@ -44,7 +44,9 @@ _texts = st.one_of(
     st.builds(lambda kind, rest: json.dumps(rest | {"type": kind}), st.sampled_from(_TYPES), _known),
     _known.map(lambda entry: json.dumps({"choices": [entry]})),
     st.lists(st.tuples(_json, _json), max_size=3).map(json.dumps),
-    st.sampled_from(["[" * 20_000, '{"a":' * 20_000, "1" * 6000, '{"type":"ping","t":1e999}', "\ud800"]),
+    st.sampled_from(
+        ["[" * 20_000, '{"a\\nb":1}', '{"a":' * 20_000, "1" * 6000, '{"type":"ping","t":1e999}', "\ud800"]
+    ),
 )
 
 TEXT_PARSERS: list[tuple[Callable[[str], Any], type[Exception]]] = [

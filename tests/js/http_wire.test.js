@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
-import { afterEach, test } from "node:test";
+import { afterEach, mock, test } from "node:test";
 import { HttpWire } from "../../static/js/stream/http_wire.js";
 
 const fetchOfNode = globalThis.fetch;
 afterEach(() => {
   globalThis.fetch = fetchOfNode;
+  mock.timers.reset();
 });
 
 /** A wire whose responses are written by the test. */
@@ -22,6 +23,8 @@ function scene() {
       end: () => out.close(),
       cut: () => out.error(new Error("cut")),
     });
+    // As in a browser: who ends the request ends its body.
+    options?.signal?.addEventListener("abort", () => out.error(new Error("aborted")));
     return new Response(body);
   };
   /** @type {any[]} */
@@ -31,7 +34,7 @@ function scene() {
   let opened = () => {};
   const wire = new HttpWire("http://here.test/", (event) => heard.push(event), ({ kind }) => {
     states.push(kind);
-    if (kind === "open") opened();
+    if (kind === "trying") opened();
   });
   const open = () => new Promise((go) => (opened = () => go(undefined)));
   return { wire, asked, heard, states, open };
@@ -77,7 +80,7 @@ test("only the reply whose response broke is asked for again, by either of its n
   const again = open();
   asked[0]?.cut();
   await again;
-  assert.deepEqual(states, ["lost", "open"]);
+  assert.deepEqual(states, ["lost", "trying"]);
   assert.equal(wire.send(attach("second")), false);
   assert.equal(wire.send(attach("theirs")), true);
   assert.deepEqual(asked.map(({ method, address }) => `${method} ${address}`), [
@@ -94,13 +97,13 @@ test("a response that ends before its reply counts as broken, and one whose wire
   asked[0]?.write(delta("short", 1));
   asked[0]?.end();
   await again;
-  assert.deepEqual(states, ["lost", "open"]);
+  assert.deepEqual(states, ["lost", "trying"]);
   wire.send(start("short"));
   await settled();
   wire.close();
   asked[1]?.cut();
   await settled();
-  assert.deepEqual(states, ["lost", "open"]);
+  assert.deepEqual(states, ["lost", "trying", "open"]);
 });
 
 test("a character that is cut between two chunks is whole again, wherever it is cut", async () => {
@@ -121,4 +124,52 @@ test("a character that is cut between two chunks is whole again, wherever it is 
     while (heard.at(-1)?.type !== "done") await settled();
     assert.equal(heard[0].text, "🌍 नमस्ते", `cut at ${cut}`);
   }
+});
+
+test("a response on which nothing comes for twenty seconds is a dead line, and a heartbeat keeps it", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { wire, asked, states } = scene();
+  wire.send(start("one"));
+  await settled();
+  asked[0]?.write({ type: "queued", reply: "theirs", position: 0, t: 0, id: "one" });
+  for (let beat = 0; beat < 5; beat += 1) {
+    await settled();
+    mock.timers.tick(15_000);
+    asked[0]?.write({ type: "ping", t: 0 });
+  }
+  await settled();
+  mock.timers.tick(19_999);
+  await settled();
+  assert.deepEqual(states, []);
+  mock.timers.tick(1);
+  await settled();
+  assert.deepEqual(states, ["lost"]);
+  mock.timers.tick(1000);
+  assert.deepEqual(states, ["lost", "trying"]);
+  assert.equal(wire.send(attach("theirs")), true);
+  assert.equal(asked[1]?.address, "/api/replies/theirs?after=1&pace=word");
+  wire.close();
+});
+
+test("a server that does not even answer is a dead line too, and is given less time when asked again", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const { wire, states, asked } = scene();
+  const fetchOfScene = globalThis.fetch;
+  globalThis.fetch = (_, options) => new Promise((__, fail) => options?.signal?.addEventListener("abort", () => fail(new Error("aborted"))));
+  wire.send(start("one"));
+  mock.timers.tick(20_000);
+  await settled();
+  assert.deepEqual(states, ["lost"]);
+  mock.timers.tick(250);
+  wire.send(start("one"));
+  mock.timers.tick(3000);
+  await settled();
+  assert.deepEqual(states, ["lost", "trying", "lost"]);
+  globalThis.fetch = fetchOfScene;
+  mock.timers.tick(500);
+  wire.send(start("one"));
+  await settled();
+  assert.deepEqual(states, ["lost", "trying", "lost", "trying", "open"]);
+  assert.equal(asked.length, 1);
+  wire.close();
 });

@@ -101,12 +101,15 @@ def test_two_showings_in_both_orders_count_who_chose_the_same_lane_twice():
 
 def test_votes_do_not_change_what_phones_share():
     """Or five hundred votes would be a quarter of a million frames."""
-    lesson = Lesson(num_phones=2)
+    lesson = Lesson(num_phones=3)
     lesson.open()
-    before = msgspec.json.encode(phone_view(lesson.room))
+    before = phone_view(lesson.room)
     lesson.vote(1, "a", "predict")
-    lesson.join(3)
-    assert msgspec.json.encode(phone_view(lesson.room)) == before
+    lesson.join(4)
+    assert phone_view(lesson.room) == before
+    # How many they are they learn now and then: by it they stand in line when the server was away.
+    lesson.join(5)
+    assert phone_view(lesson.room) == before | {"class_size": 8}
 
 
 def test_the_head_count_can_be_hidden_from_the_wall():

@@ -19,6 +19,7 @@ import { isLive } from "./reply.js";
 export class LiveReplies {
   /** @type {Map<string, Exchange>} */
   #exchanges = new Map();
+  #heard_ms = 0;
 
   /** @param {Surroundings} surroundings */
   constructor(surroundings) {
@@ -49,6 +50,7 @@ export class LiveReplies {
       },
     });
     this.#exchanges.set(reply.id, exchange);
+    this.#heard_ms = performance.now();
     if (modelReady()) exchange.begin();
     view.update();
   }
@@ -72,8 +74,14 @@ export class LiveReplies {
     this.#exchanges.get(replyId)?.stop();
   }
 
+  /** @returns {number} milliseconds since anything was heard of a reply on its way; 0 when there is none */
+  get silence_ms() {
+    return this.#running().length > 0 ? performance.now() - this.#heard_ms : 0;
+  }
+
   /** @param {import("../events.js").ServerEvent} event */
   hear(event) {
+    if (event.type !== "ping" && event.type !== "pong") this.#heard_ms = performance.now();
     for (const exchange of this.#exchanges.values()) exchange.hear(event);
   }
 

@@ -6,7 +6,7 @@
 import { part, setText } from "./parts.js";
 
 /** Highest first. */
-const ORDER = ["connection", "loading", "storage", "network"];
+const ORDER = ["connection", "loading", "stalled", "storage", "network"];
 
 export class Banner {
   /** @type {Map<string, { text: string, progress: number | null }>} */
@@ -20,7 +20,7 @@ export class Banner {
   }
 
   /**
-   * @param {"connection" | "loading" | "storage" | "network"} topic
+   * @param {"connection" | "loading" | "stalled" | "storage" | "network"} topic
    * @param {string} text "" when it is over
    * @param {number | null} [progress] from 0 to 1
    */

@@ -38,10 +38,10 @@ let talk = null;
 let coming = null;
 const wire = connect(location.href, (event) => talk?.session.hear(event), (state) => {
   page.dataset.connection = state.kind;
-  if (state.kind === "open") talk?.session.live.connected();
+  if (state.kind === "open" || state.kind === "trying") talk?.session.live.connected();
   // A short gap is nobody's concern.
   const text = state.kind === "lost" && state.failures > 1 ? say("reconnecting") : "";
-  if (state.kind !== "refused") banner.show("connection", text);
+  if (state.kind === "open" || state.kind === "lost") banner.show("connection", text);
   if (state.kind === "refused") banner.show("network", say("overHttp"));
 });
 readiness.watch();

@@ -23,6 +23,7 @@ import { mountHistory } from "../components/history.js";
 import { part, setText } from "../components/parts.js";
 import { spellSettings } from "../components/settings_words.js";
 import { Transcript } from "../components/transcript.js";
+import { StallWatch } from "../stream/stall_watch.js";
 import { fillWords, say, speak } from "../words.js";
 
 export class Talk {
@@ -33,17 +34,16 @@ export class Talk {
 
   /** Ready to ask, with the conversation of this tab on the page. @param {Shell} shell @returns {Promise<Talk>} */
   static async begin(shell) {
-    await speak(["talk"]);
+    const [marked] = await Promise.all([loadMarked(), speak(["talk"])]);
     fillWords(document);
-    const talk = new Talk(shell);
-    void loadMarked();
+    const talk = new Talk(shell, marked);
     await talk.session.restore();
     if (talk.session.conversation.turns.length > 0) talk.keeper.open();
     return talk;
   }
 
-  /** @param {Shell} shell */
-  constructor(shell) {
+  /** @param {Shell} shell @param {import("../answer/libraries.js").Marked | null} marked */
+  constructor(shell, marked) {
     this.shell = shell;
     const { page, readiness, wire, notice } = shell;
     const below = part(page, "below", HTMLButtonElement);
@@ -66,8 +66,11 @@ export class Talk {
       removedElsewhere: () => notice.show(say("deletedElsewhere")),
     });
     this.session.use(wire);
+    new StallWatch(readiness.address, () => this.session.live.silence_ms, (stalled_s) => {
+      shell.banner.show("stalled", stalled_s === null ? "" : say("stalled", { count: Math.round(stalled_s) }));
+    });
     /** @type {Transcript} */
-    this.transcript = new Transcript(turns, loadMarked, (reply) => this.session.live.timeOf(reply));
+    this.transcript = new Transcript(turns, marked, (reply) => this.session.live.timeOf(reply));
     this.firstWords = mountHistory(part(page, "history", HTMLElement), () => this.session.conversation.turns.flatMap(({ replies }) => replies));
     this.#listen();
     document.addEventListener("visibilitychange", () => this.session.live.visibilityChanged());

@@ -29,7 +29,7 @@
  * @typedef {{ type: "room", epoch: string, revision: number, code: string, title: string, phase: Phase, closed: boolean,
  *   frozen: boolean, blank: boolean, hands_only: boolean, host_online: boolean, round: Round | null,
  *   sending: Sending | null, spotlight: { number: number, nickname: string | null, text: string } | null,
- *   count?: number | null, hide_count?: boolean, wall_token?: string, participants?: Person[],
+ *   class_size: number, count?: number | null, hide_count?: boolean, wall_token?: string, participants?: Person[],
  *   rounds?: { id: number, catch: boolean, flip: boolean, sentence: string | null }[], num_sendings?: number }} Room
  * @typedef {{ type: "me", number: number, nickname: string, approved: boolean, watcher: boolean,
  *   card: { order: "ab" | "ba", predict?: string | null, vote?: string | null, revote?: string | null } | null,

@@ -131,7 +131,7 @@ export class RoomLine {
     this.#tellStatus();
     if (finalStatus(code) || this.stopped.signal.aborted) return;
     clearTimeout(this.#retry);
-    const wait_ms = waitToRetry(this.#failures, code, this.room?.count ?? 0, Math.random());
+    const wait_ms = waitToRetry(this.#failures, code, this.room?.class_size ?? 0, Math.random());
     this.#retry = setTimeout(() => this.#connect(), wait_ms);
     this.#failures += 1;
   }

@@ -1,8 +1,8 @@
 /**
  * The same conversation over plain HTTP, for networks that refuse WebSockets: one streamed NDJSON
  * response a reply, told apart from a WebSocket only by its slower start. Several replies may come side
- * by side; where one response breaks, that reply alone is asked for again. Progress needs no acks here:
- * what the browser has taken from the response is what the server counts.
+ * by side; where one response breaks or falls silent, that reply alone is asked for again. Progress needs
+ * no acks here: what the browser has taken from the response is what the server counts.
  */
 
 import { httpAddress } from "./address.js";
@@ -15,12 +15,19 @@ import { LineParser } from "./ndjson_parser.js";
  * @typedef {import("./socket_wire.js").Wire} Wire
  */
 
+/** On a response that is quiet the server says every ten seconds that it is there; twice as long is a dead line. */
+const SILENCE_MS = 20_000;
+/** After a dead line the first sign of an answer has to come as soon, times the failures in a row. */
+const SIGN_WITHIN_MS = 3000;
+
 /** @implements {Wire} */
 export class HttpWire {
   #failures = 0;
+  #closed = false;
   /** Replies that are coming, by the page's name and by the server's. @type {Set<string>} */
   #coming = new Set();
-  #closing = new AbortController();
+  /** @type {Set<Line>} */
+  #lines = new Set();
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #retryTimer;
 
@@ -55,8 +62,9 @@ export class HttpWire {
   probe() {}
 
   close() {
+    this.#closed = true;
     clearTimeout(this.#retryTimer);
-    this.#closing.abort();
+    for (const line of this.#lines) line.close();
   }
 
   // Private
@@ -68,20 +76,26 @@ export class HttpWire {
   async #read(path, method, body, id) {
     const names = new Set([id]);
     this.#coming.add(id);
+    const line = new Line(this.#failures > 0 ? Math.min(SILENCE_MS, SIGN_WITHIN_MS * this.#failures) : SILENCE_MS);
+    this.#lines.add(line);
     try {
       const response = await fetch(httpAddress(this.page, path), {
         method,
-        signal: this.#closing.signal,
+        signal: line.end.signal,
         headers: { accept: "application/x-ndjson", ...(body ? { "content-type": "application/json" } : {}) },
         ...(body ? { body: JSON.stringify(body) } : {}),
       });
+      line.heard();
+      if (this.#failures > 0) this.tellState({ kind: "open" });
       if (!response.ok || !response.body) return this.#refuse(await response.json(), id);
-      const ended = await this.#readLines(response.body, names);
+      const ended = await this.#readLines(response.body, names, line);
       if (!ended) throw new Error("the response ended before the reply did");
       this.#failures = 0;
     } catch {
-      if (!this.#closing.signal.aborted) this.#tryAgain();
+      if (!this.#closed) this.#tryAgain();
     } finally {
+      line.close();
+      this.#lines.delete(line);
       for (const name of names) this.#coming.delete(name);
     }
   }
@@ -91,15 +105,16 @@ export class HttpWire {
     this.#failures += 1;
     this.tellState({ kind: "lost", retry_ms, failures: this.#failures });
     clearTimeout(this.#retryTimer);
-    this.#retryTimer = setTimeout(() => this.tellState({ kind: "open" }), retry_ms);
+    this.#retryTimer = setTimeout(() => this.tellState({ kind: "trying" }), retry_ms);
   }
 
   /**
    * @param {ReadableStream<Uint8Array>} body
    * @param {Set<string>} names of the reply; the server's own is learnt here
+   * @param {Line} line
    * @returns {Promise<boolean>} whether the reply came to its end
    */
-  async #readLines(body, names) {
+  async #readLines(body, names, line) {
     const reader = body.getReader();
     const decoder = new TextDecoder();
     const lines = new LineParser();
@@ -119,6 +134,7 @@ export class HttpWire {
     };
     for (;;) {
       const { done, value } = await reader.read();
+      line.heard();
       take(lines.push(decoder.decode(value, { stream: !done })));
       if (done) break;
     }
@@ -130,5 +146,29 @@ export class HttpWire {
   #refuse(answer, id) {
     const { code = "error", message = "", retryable = false } = answer?.error ?? answer ?? {};
     this.tell({ type: "error", code, message, retryable, id, reply: id });
+  }
+}
+
+// Private
+
+/** A request's way here: given up when nothing has come on it for too long. */
+class Line {
+  end = new AbortController();
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  #silence;
+
+  /** @param {number} first_ms patience until the first sign */
+  constructor(first_ms) {
+    this.heard(first_ms);
+  }
+
+  heard(silence_ms = SILENCE_MS) {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => this.end.abort(), silence_ms);
+  }
+
+  close() {
+    clearTimeout(this.#silence);
+    this.end.abort();
   }
 }

@@ -8,14 +8,15 @@
  *
  * @typedef {import("../events.js").ServerEvent} ServerEvent
  * @typedef {import("../events.js").ClientFrame} ClientFrame
- * @typedef {{ kind: "open" } | { kind: "lost", retry_ms: number, failures: number } | { kind: "refused" }} WireState
+ * @typedef {{ kind: "open" } | { kind: "lost", retry_ms: number, failures: number } | { kind: "refused" }
+ *   | { kind: "trying" }} WireState `trying`: only by asking again shows whether anybody is there
  * @typedef {{ send(frame: ClientFrame): boolean, probe(): void, close(): void }} Wire
  */
 
 import { waitBeforeTry } from "./backoff.js";
 import { readFrame } from "./frames.js";
 
-const PROBE_AFTER_MS = 15_000;
+const PROBE_AFTER_MS = 12_000;
 const PONG_WITHIN_MS = 4000;
 /** A first connection that takes longer is blocked by something on the way. */
 const OPEN_WITHIN_MS = 1500;

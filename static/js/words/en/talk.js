@@ -137,4 +137,5 @@ export default {
   stoppedSay: "The reply was stopped.",
   failedSay: "The reply was interrupted.",
   nothingToResume: "The server no longer has this reply.",
+  stalled: "The model has made no token for {count} s. If it stays so, it is started again.",
 };
