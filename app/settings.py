@@ -106,6 +106,12 @@ class Settings:
         15.0, "silence before a ping on /v1: some clients take a comment for JSON, so rarely", 0.1, 600
     )
     ws_replies: int = knob(16, "replies one socket reads at once; each has a task of its own", 1, 10_000)
+    frame_bytes: int = knob(
+        0,
+        "frames are filled with blanks to multiples of it: behind TLS lengths tell tokens",
+        0,
+        4096,
+    )
     header_s: float = knob(15.0, "a request's head has to be here by then, else it is an attack", 0.1, 600)
     body_s: float = knob(30.0, "and its body so long after: a megabyte over a poor link", 0.1, 3600)
     keep_alive_s: int = knob(

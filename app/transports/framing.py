@@ -40,13 +40,26 @@ def json_bytes(value: Any) -> bytes:
     )
 
 
+def filled(frame: bytes, multiple_bytes: int) -> bytes:
+    """``frame`` with blanks before its line ends, up to a multiple; 0: as it is.
+
+    Behind TLS the lengths of frames are seen, and those of tokens tell much of a text. Blanks after
+    JSON mean nothing.
+    """
+    if not multiple_bytes:
+        return frame
+    content = frame.rstrip(b"\n")
+    return content + b" " * (-len(frame) % multiple_bytes) + frame[len(content) :]
+
+
 class SseFrames:
     """Server-sent events; remembers the last ``seq`` for the end's id."""
 
     media_type = SSE
 
-    def __init__(self, after: int = 0) -> None:
+    def __init__(self, after: int = 0, multiple_bytes: int = 0) -> None:
         self._seq = after
+        self._multiple_bytes = multiple_bytes
 
     def on(self, event: AnyEvent) -> bytes:
         """The frame of one event, blank line included: without it the last one would be lost."""
@@ -56,7 +69,7 @@ class SseFrames:
             id = b"id: %d\n" % self._seq
         elif isinstance(event, Done | Error):
             id = b"id: %d.end\n" % self._seq
-        return id + b"data: " + json_bytes(event) + b"\n\n"
+        return filled(id + b"data: " + json_bytes(event) + b"\n\n", self._multiple_bytes)
 
 
 class NdjsonFrames:
@@ -64,8 +77,11 @@ class NdjsonFrames:
 
     media_type = NDJSON
 
+    def __init__(self, multiple_bytes: int = 0) -> None:
+        self._multiple_bytes = multiple_bytes
+
     def on(self, event: AnyEvent) -> bytes:
-        return json_bytes(event) + b"\n"
+        return filled(json_bytes(event) + b"\n", self._multiple_bytes)
 
 
 class PlainFrames:
@@ -80,13 +96,13 @@ class PlainFrames:
 Frames = SseFrames | NdjsonFrames | PlainFrames
 
 
-def frames(media_type: str, after: int = 0) -> Frames:
-    """Fresh frames for a streamed media type."""
+def frames(media_type: str, after: int = 0, multiple_bytes: int = 0) -> Frames:
+    """Fresh frames for a streamed media type, filled to a multiple where they are JSON."""
     match media_type:
         case "text/event-stream":
-            return SseFrames(after)
+            return SseFrames(after, multiple_bytes)
         case "application/x-ndjson":
-            return NdjsonFrames()
+            return NdjsonFrames(multiple_bytes)
         case "text/plain":
             return PlainFrames()
     raise ValueError(f"{media_type} is not streamed")

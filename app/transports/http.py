@@ -123,7 +123,7 @@ class HttpWires:
             return WholeAnswer(reply.attach("whole"), how, lambda text, done: _whole(text, done, headers))
         # There is no way back on these wires: what the socket took is all we hear.
         how = replace(how, acks=False)
-        frames = framing.frames(media_type, how.after)
+        frames = framing.frames(media_type, how.after, self._settings.frame_bytes)
         return StreamedAnswer(attach(reply, how), how, frames, self._settings, headers)
 
 

@@ -131,6 +131,7 @@ class GzipFrames(framing.NdjsonFrames):
     """Lines of NDJSON, compressed as one stream."""
 
     def __init__(self, flush: Flush) -> None:
+        super().__init__()
         self._squeeze = Squeeze(flush)
 
     def on(self, event: AnyEvent) -> bytes:

@@ -54,7 +54,7 @@ class Session:
         self._answers: asyncio.Queue[AnyEvent] = asyncio.Queue(_MAX_ANSWERS)
         self._allowance = Allowance(settings.ws_messages_per_minute)
         self._refusals = 0
-        self._shelf = Shelf(_frame, self._outlet, settings.ws_replies)
+        self._shelf = Shelf(self._frame, self._outlet, settings.ws_replies)
 
     async def run(self) -> None:
         """Serve the socket until the client is gone."""
@@ -159,7 +159,7 @@ class Session:
 
     async def _answer(self) -> None:
         while True:
-            await self._outlet.write(_frame(await self._answers.get()))
+            await self._outlet.write(self._frame(await self._answers.get()))
 
     async def _say_goodbye(self) -> None:
         """After a drain and the last frame: close with our own code; the server's own says less."""
@@ -175,8 +175,11 @@ class Session:
             wire_of(self._websocket.scope).abort()
         raise ConnectionGone(error.message)
 
+    def _frame(self, event: AnyEvent) -> str:
+        return framing.filled(framing.json_bytes(event), self._settings.frame_bytes).decode()
+
     def _ping(self) -> str:
-        return _frame(framing.ping(self._t()))
+        return self._frame(framing.ping(self._t()))
 
     def _t(self) -> float:
         """Milliseconds since this socket was opened."""
@@ -193,10 +196,6 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
 
 
 # Private
-
-
-def _frame(event: AnyEvent) -> str:
-    return framing.json_bytes(event).decode()
 
 
 def _parse(text: str | None) -> Fields:

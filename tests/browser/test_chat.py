@@ -169,6 +169,17 @@ def to_ms(text: str | None) -> float:
     return float(number) * (1000 if unit == "s" else 1)
 
 
+async def test_frames_that_are_filled_up_are_read_like_any_other(server: Server, browser: Browser) -> None:
+    async with opened(browser, server(engine(delay_ms=1)).url) as page:
+        await send(page)
+        await done(page)
+        usual = await page.locator(".answer").first.text_content()
+    async with opened(browser, server(engine(delay_ms=1), frame_bytes=256).url) as page:
+        await send(page)
+        await done(page)
+        assert await page.locator(".answer").first.text_content() == usual
+
+
 async def test_a_number_says_its_formula_to_the_keyboard_too(server: Server, browser: Browser) -> None:
     async with opened(browser, server(engine(delay_ms=1)).url) as page:
         await send(page)
