@@ -138,3 +138,14 @@ async def test_an_answer_that_comes_all_at_once_is_read_from_its_beginning(
             seen = await place(page)
             assert 0 <= seen["beginning"] < 300
             await expect(page.get_by_role("button", name="New lines below")).to_be_visible()
+
+
+async def test_the_page_itself_never_scrolls_however_long_the_conversation(
+    server: Server, browser: Browser
+) -> None:
+    """What is there for screen readers only must not lie below the page: a wheel over the head found it."""
+    async with opened(browser, server(engine(LONG, 1)).url, **SMALL) as page:
+        for number in range(3):
+            await send(page)
+            await done(page, number=number)
+        assert await page.evaluate("document.documentElement.scrollHeight - innerHeight") == 0
