@@ -79,6 +79,7 @@ def _options() -> argparse.ArgumentParser:
         "--base", default=None, help="peer that ratios are taken to [default: the first beside ours]"
     )
     parser.add_argument("--no-scenes", action="store_true", help="the cells only")
+    parser.add_argument("--scenes", default="", help="scenes with those only, as in --peers; cells with all")
     parser.add_argument("--write", action="store_true", help="write the report into bench/RESULTS.md")
     parser.add_argument("--json", default="", help="write the raw numbers to this file")
     return parser
@@ -104,7 +105,8 @@ async def _measure(options: argparse.Namespace, work: Path, result: Result) -> b
 async def _one(options: argparse.Namespace, server: Running, result: Result) -> None:
     """All cells and scenes of one running server, into ``result``."""
     peer = server.peer
-    load = Load(server, options.tokens, options.limit_s)
+    # Promises are held against our own pairs; a peer's say only where it stands.
+    load = Load(server, options.tokens, options.limit_s, pairs=20 if peer.own_wire else 5)
     found = PeerResult(peer.name, peer.weights, one_at_a_time=peer.one_at_a_time)
     first = await load.stream(load.question("short"), 1)
     if first.error is not None:
@@ -121,7 +123,8 @@ async def _one(options: argparse.Namespace, server: Running, result: Result) -> 
             found.memory_mb = max(found.memory_mb, server.resident_mb())
             print(progress(peer.name, found.cells[-1]), flush=True)
             gc.collect()
-    if not (options.quick or options.no_scenes or peer.one_at_a_time):
+    silent = options.quick or options.no_scenes or peer.one_at_a_time
+    if not silent and _named(peer.name, options.scenes):
         for play in SCENES:
             found.scenes.append(await play(load))
             scene = found.scenes[-1]
@@ -133,12 +136,12 @@ def _users(options: argparse.Namespace, peer: Peer) -> list[int]:
     return [n for n in numbers if n <= _MOST_USERS_OF_A_LINE] if peer.one_at_a_time else numbers
 
 
-def _wanted(options: argparse.Namespace, name: str) -> bool:
-    return not options.peers or any(name.startswith(start) for start in options.peers.split(","))
+def _named(name: str, starts: str) -> bool:
+    return not starts or any(name.startswith(start) for start in starts.split(","))
 
 
 def _openvino(options: argparse.Namespace, result: Result) -> None:
-    if not _wanted(options, openvino.NAME):
+    if not _named(openvino.NAME, options.peers):
         return
     users = [1, 16] if options.quick else [int(number) for number in options.users.split(",")]
     rounds = 1 if options.quick else options.rounds

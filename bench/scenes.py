@@ -74,21 +74,21 @@ async def long_second_turn(load: Load) -> Scene:
 
 
 async def cost_of_streaming(load: Load) -> Scene:
-    """The same work streamed and in one piece, in turns."""
+    """The same work streamed and in one piece, in pairs, each of the two first in turn."""
     users = _OTHERS + 1
-    streamed: list[float] = []
-    whole: list[float] = []
-    for _ in range(2 * _REPEATS):
-        answers = await asyncio.gather(*[load.stream(load.question("short")) for _ in range(users)])
-        streamed += [total_ms(answer) for answer in answers if answer.error is None]
-        exchanges = await asyncio.gather(*[load.whole(load.question("short")) for _ in range(users)])
-        whole += [(e.ended_ns - e.began_ns) / 1e6 for e in exchanges if e.error is None]
+    ratios: list[float] = []
+    for pair in range(load.pairs):
+        totals: dict[bool, float | None] = {}
+        for streamed in (True, False) if pair % 2 else (False, True):
+            totals[streamed] = await (_median(load, users) if streamed else _median_whole(load, users))
+        found = ratio(totals[True], totals[False])
+        ratios += [found] if found is not None else []
     return Scene(
         "cost of streaming",
-        f"median total streamed ÷ median total in one piece, {users} users, in turns",
-        ratio(percentile(streamed, 0.5), percentile(whole, 0.5)),
+        f"median total streamed ÷ median total in one piece, {users} users; median of {load.pairs} pairs",
+        median(ratios) if ratios else None,
         "×",
-        _medians(streamed, whole),
+        _spread(ratios),
     )
 
 
@@ -104,11 +104,11 @@ async def stalled_reader(load: Load) -> Scene:
     for pair in range(load.pairs):
         totals: dict[bool, float | None] = {}
         for beside in (True, False) if pair % 2 else (False, True):
-            totals[beside] = await (_median_beside_a_sleeper(load, notes) if beside else _median(load))
+            totals[beside] = await (
+                _median_beside_a_sleeper(load, notes) if beside else _median(load, _OTHERS)
+            )
         found = ratio(totals[True], totals[False])
         ratios += [found] if found is not None else []
-    bounds = median_bounds(ratios)
-    spread = f"95 % between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else f"{len(ratios)} pairs"
     return Scene(
         "a stalled reader beside three others",
         f"median total of the others' answers ÷ the same without it, {load.asleep_s:g} s after it stopped "
@@ -116,7 +116,7 @@ async def stalled_reader(load: Load) -> Scene:
         "order statistics (sign test)",
         median(ratios) if ratios else None,
         "×",
-        "; ".join([spread, *dict.fromkeys(notes)]),
+        "; ".join([_spread(ratios), *dict.fromkeys(notes)]),
     )
 
 
@@ -163,7 +163,7 @@ async def _median_beside_a_sleeper(load: Load, notes: list[str]) -> float | None
     )
     await begun.or_end_of(asleep)
     await asyncio.wait({asleep}, timeout=load.asleep_s)
-    beside = await _median(load)
+    beside = await _median(load, _OTHERS)
     if asleep.done():
         notes.append(f"the stalled answer was over before: {asleep.result().error}")
     asleep.cancel()
@@ -173,13 +173,18 @@ async def _median_beside_a_sleeper(load: Load, notes: list[str]) -> float | None
     return beside
 
 
-async def _median(load: Load) -> float | None:
-    """The median total of the others' answers, in milliseconds."""
-    answers: list[Stream] = await asyncio.gather(
-        *[load.stream(load.question("short")) for _ in range(_OTHERS)]
-    )
+async def _median(load: Load, users: int) -> float | None:
+    """The median total of so many users' answers, in milliseconds."""
+    answers: list[Stream] = await asyncio.gather(*[load.stream(load.question("short")) for _ in range(users)])
     return percentile([total_ms(answer) for answer in answers if answer.error is None], 0.5)
 
 
-def _medians(first_ms: list[float], second_ms: list[float]) -> str:
-    return f"{percentile(first_ms, 0.5) or 0:.0f} ms and {percentile(second_ms, 0.5) or 0:.0f} ms"
+async def _median_whole(load: Load, users: int) -> float | None:
+    """The same of answers in one piece."""
+    answers = await asyncio.gather(*[load.whole(load.question("short")) for _ in range(users)])
+    return percentile([(e.ended_ns - e.began_ns) / 1e6 for e in answers if e.error is None], 0.5)
+
+
+def _spread(ratios: list[float]) -> str:
+    bounds = median_bounds(ratios)
+    return f"95 % between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else f"{len(ratios)} pairs"
