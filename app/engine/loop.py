@@ -233,8 +233,10 @@ class Loop:
 
     def _row(self, sequence: Sequence) -> Row:
         transcript = sequence.transcript
-        early = transcript.num_tokens < transcript.min_tokens and not sequence.prompt.ignore_eos
-        banned = tuple(self._tokenizer.eos_ids) if early else ()
+        # An end that is ignored is never drawn: it has no text, and what a model says after it is the
+        # beginning of somebody else's turn.
+        endless = sequence.prompt.ignore_eos or transcript.num_tokens < transcript.min_tokens
+        banned = tuple(self._tokenizer.eos_ids) if endless else ()
         return Row(sequence.prompt.sampling, sequence.seed, sequence.token_ids, sequence.num_prompt, banned)
 
     def _take(self, sequence: Sequence, drawn: Drawn, now_ns: int) -> None:
