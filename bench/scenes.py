@@ -85,7 +85,7 @@ async def cost_of_streaming(load: Load) -> Scene:
         ratios += [found] if found is not None else []
     return Scene(
         "cost of streaming",
-        f"median total streamed ÷ median total in one piece, {users} users; median of {load.pairs} pairs",
+        f"median total streamed ÷ median total in one piece, {users} users; median of pairs",
         median(ratios) if ratios else None,
         "×",
         _spread(ratios),
@@ -112,8 +112,8 @@ async def stalled_reader(load: Load) -> Scene:
     return Scene(
         "a stalled reader beside three others",
         f"median total of the others' answers ÷ the same without it, {load.asleep_s:g} s after it stopped "
-        f"reading its {_STALLED_TOKENS} tokens at the second; median of {load.pairs} pairs, its bounds by "
-        "order statistics (sign test)",
+        f"reading its {_STALLED_TOKENS} tokens at the second; median of pairs, its bounds by order statistics "
+        "(sign test)",
         median(ratios) if ratios else None,
         "×",
         "; ".join([_spread(ratios), *dict.fromkeys(notes)]),
@@ -187,4 +187,5 @@ async def _median_whole(load: Load, users: int) -> float | None:
 
 def _spread(ratios: list[float]) -> str:
     bounds = median_bounds(ratios)
-    return f"95 % between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else f"{len(ratios)} pairs"
+    count = f"{len(ratios)} pairs"
+    return f"{count}, 95 % between {bounds[0]:.3f} and {bounds[1]:.3f}" if bounds else count
