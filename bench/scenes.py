@@ -112,7 +112,7 @@ async def stalled_reader(load: Load) -> Scene:
     return Scene(
         "a stalled reader beside three others",
         f"median total of the others' answers ÷ the same without it, {load.asleep_s:g} s after it stopped "
-        f"reading its {_STALLED_TOKENS} tokens at the second; median of pairs, its bounds by order statistics "
+        f"reading its {_STALLED_TOKENS} tokens at the second; median of pairs, bounds by order statistics "
         "(sign test)",
         median(ratios) if ratios else None,
         "×",
