@@ -232,6 +232,16 @@ def test_the_end_of_sequence_ends_unless_it_is_ignored():
     assert world.ended("c").completion_tokens >= late
 
 
+def test_an_end_that_is_ignored_is_never_drawn():
+    """Not even when the model wants nothing else: it would be a step without a word."""
+    world = World()
+    wants_to_end = Sampling(logit_bias={0: 100.0}, logprobs=0)
+    world.add(prompt("a", "q", max_tokens=20, sampling=wants_to_end))
+    world.run()
+    infos = [info for output in world.outputs("a") if isinstance(output, Piece) for info in output.info]
+    assert len(infos) == 20 and all(info.token_id != 0 for info in infos)
+
+
 class Offender:
     """Fails every attempt that a given sequence is part of."""
 
