@@ -31,6 +31,8 @@ class Load:
     #: How long a reader that stalls is left alone before it is looked at what it costs: a server that
     #: pauses it has done so, and one that ends it has not yet.
     asleep_s: float = 2.0
+    #: How long a reader takes for an answer before the next question.
+    reading_s: float = 1.0
     #: How often two ways are compared in turns: more pairs resolve a smaller difference.
     pairs: int = 20
     _numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(101))

@@ -139,6 +139,7 @@ async def _second_turn(load: Load, length: str, question: Callable[[], list[Mess
     for _ in range(_REPEATS):
         talk = load.question("long")
         first = await load.stream(talk)
+        await asyncio.sleep(load.reading_s)
         second = await load.stream([*talk, {"role": "assistant", "content": first.text}, *question()])
         if first.error or second.error:
             note = first.error or second.error or ""
@@ -148,8 +149,8 @@ async def _second_turn(load: Load, length: str, question: Callable[[], list[Mess
         note = f"last: {ttft_ms(second):.0f} ms ÷ {step_ms:.1f} ms; first turn {ttft_ms(first):.0f} ms"
     return Scene(
         f"second turn after a 600-token conversation, {length}",
-        f"TTFT of the second turn ÷ its own median gap, one user; median of {_REPEATS} runs; the template's "
-        "tokens around the question are new too",
+        f"TTFT of the second turn, {load.reading_s:g} s after the first answer's end, ÷ its own median gap; "
+        f"one user, median of {_REPEATS} runs",
         median(ratios) if ratios else None,
         "steps",
         note,

@@ -14,10 +14,14 @@ from app.prompt import Prompt
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Generate for ``prompt``, whose template and text are ``token_ids``."""
+    """Generate for ``prompt``, whose template and text are ``token_ids``.
+
+    ``next_turn`` is what a next turn begins with, whatever will be said in it.
+    """
 
     prompt: Prompt
     token_ids: Sequence[int]
+    next_turn: Sequence[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

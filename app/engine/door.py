@@ -91,7 +91,8 @@ class Door:
             return
         try:
             token_ids = self._encode(work)
-            add = Add(self._fitted(work, len(token_ids)), token_ids)
+            next_turn = self._tokenizer.next_turn if work.text is None else ()
+            add = Add(self._fitted(work, len(token_ids)), token_ids, next_turn)
         except FirstwordError as error:
             with self._late_lock:
                 del self._late[work.id]

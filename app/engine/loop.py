@@ -102,11 +102,6 @@ class Loop:
         """The books, for tests and telemetry; nobody else changes them."""
         return self._scheduler
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether there is nothing in line and nothing in the batch (the paused wait for others)."""
-        return not self._scheduler.waiting and not self._scheduler.active
-
     def run(self, commands: queue.SimpleQueue[Command]) -> None:
         """Work until Stop. Raises when the device is lost, after telling every sequence."""
         wait_s: float | None = 0
@@ -122,8 +117,8 @@ class Loop:
     def apply(self, command: Command) -> None:
         """Take one command; what comes of it is told by the next ``run_once``."""
         match command:
-            case Add(prompt, token_ids):
-                self._add(prompt, list(token_ids))
+            case Add(prompt, token_ids, next_turn):
+                self._add(prompt, list(token_ids), tuple(next_turn))
             case Cancel(id):
                 if sequence := self._sequences.get(id):
                     sequence.transcript.close("cancelled")
@@ -161,7 +156,7 @@ class Loop:
 
     # Private
 
-    def _add(self, prompt: Prompt, token_ids: list[int]) -> None:
+    def _add(self, prompt: Prompt, token_ids: list[int], next_turn: tuple[int, ...]) -> None:
         # An id in use names the work that is already going on: asking again changes nothing.
         if prompt.id in self._sequences:
             return
@@ -177,7 +172,7 @@ class Loop:
             eos_ids=frozenset() if prompt.ignore_eos else self._tokenizer.eos_ids,
         )
         seed = self._fresh_seed() if prompt.sampling.seed is None else prompt.sampling.seed
-        sequence = Sequence(prompt, token_ids, transcript, seed, granted=prompt.granted_tokens)
+        sequence = Sequence(prompt, token_ids, transcript, seed, prompt.granted_tokens, next_turn)
         self._sequences[prompt.id] = sequence
         self._scheduler.add(sequence)
 
@@ -265,21 +260,27 @@ class Loop:
     def _tell_text(self, sequence: Sequence, now_ns: int) -> None:
         """Tell new text, and the end when it is reached."""
         self._outbox.text(sequence, now_ns)
-        if sequence.transcript.finish is not None:
-            self._forget(sequence, keep_prefix=True)
+        transcript = sequence.transcript
+        if transcript.finish is not None:
+            del self._sequences[sequence.id]
+            # A conversation does not go on behind the tokens of a stop string, and nobody is to be
+            # made wait for what was called off.
+            if transcript.finish != "cancelled" and transcript.matched_stop is None:
+                self._scheduler.finish(sequence)
+            else:
+                self._scheduler.remove(sequence, keep_prefix=True)
             self._outbox.ended(sequence, now_ns)
 
     def _fail(self, sequence: Sequence, error: FirstwordError) -> None:
-        self._forget(sequence, keep_prefix=False)
-        self._outbox.failed(sequence.id, error, self._clock())
+        is_told = sequence.state is State.AHEAD
+        self._scheduler.remove(sequence, keep_prefix=False)
+        if not is_told:
+            del self._sequences[sequence.id]
+            self._outbox.failed(sequence.id, error, self._clock())
 
     def _fail_all(self, error: FirstwordError) -> None:
         for sequence in list(self._sequences.values()):
             self._fail(sequence, error)
-
-    def _forget(self, sequence: Sequence, *, keep_prefix: bool) -> None:
-        self._scheduler.remove(sequence, keep_prefix=keep_prefix)
-        del self._sequences[sequence.id]
 
     def _record(self, plan: Plan, began_ns: int, duration_ns: int) -> StepRecord:
         blocks = self._scheduler.memory.blocks

@@ -75,6 +75,11 @@ class Tokenizer(Protocol):
     @property
     def eos_ids(self) -> frozenset[int]: ...
 
+    @property
+    def next_turn(self) -> tuple[int, ...]:
+        """What the template writes between a reply and the next question; empty where that is not known."""
+        ...
+
     def encode_chat(self, messages: Sequence[Message], continue_last: bool) -> list[int]:
         """Token ids of a conversation in the model's own chat template."""
         ...

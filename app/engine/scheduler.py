@@ -2,7 +2,8 @@
 
 Each step: (1) sequences whose grant was raised come back; (2) every running sequence makes one
 token; (3) prompts already begun go on, oldest first, and (4) new ones are let in, oldest first,
-as long as the step's prefill budget, the batch and the KV memory have room. The loop tells the
+as long as the step's prefill budget, the batch and the KV memory have room. (5) When there is nothing of all
+this, what the next turn of an ended conversation begins with is read ahead. The loop tells the
 budget, the time and what came of it. This module refuses to know torch, text and clocks.
 
 The longest run without decode is no step at all: while anything can be decoded, every plan
@@ -55,6 +56,8 @@ class Scheduler:
         self.active: list[Sequence] = []
         #: Out of the batch, longest paused first.
         self.paused: list[Sequence] = []
+        #: Over but for their next turns' beginning; given up as soon as anybody needs anything.
+        self.ahead: list[Sequence] = []
         self._arrivals = 0
 
     def room_for_text(self, num_prompt: int) -> int:
@@ -77,6 +80,18 @@ class Scheduler:
             assert sleeper is not None
             self._preempt(sleeper)
 
+    def finish(self, sequence: Sequence) -> None:
+        """A text came to its end and its conversation may go on: read ahead when there is time."""
+        total = len(sequence.token_ids) + len(sequence.next_turn)
+        if not sequence.next_turn or total > self.limits.sequence_tokens:
+            self.remove(sequence, keep_prefix=True)
+            return
+        self.active.remove(sequence)
+        # Its text is told. From here on these are only what its slot holds, or will hold.
+        sequence.token_ids.extend(sequence.next_turn)
+        sequence.state = State.AHEAD
+        self.ahead.append(sequence)
+
     def remove(self, sequence: Sequence, *, keep_prefix: bool) -> None:
         """A sequence is over. What it computed stays cached, unless it failed."""
         self._line_of(sequence).remove(sequence)
@@ -91,6 +106,8 @@ class Scheduler:
     def plan(self, now_ns: int, budget_tokens: int) -> Plan:
         """The next step, with at most ``budget_tokens`` of prompts (and one that is to be read at once)."""
         resumed = self._bring_back()
+        if self.waiting:
+            self._give_ahead_up()
         preempted: list[Sequence] = []
         decode = self._rows(now_ns, preempted)
         prefill: list[tuple[Sequence, Chunk]] = []
@@ -103,6 +120,8 @@ class Scheduler:
             prefill.append((newcomer, _chunk(newcomer, budget_tokens)))
             budget_tokens -= len(prefill[-1][1].token_ids)
             (resumed if newcomer.paused_since_ns is not None else begun).append(newcomer)
+        if not self.active:
+            prefill += self._read_ahead(budget_tokens)
         due = [s.due_ns for s in self.active if s.state is State.RUNNING and s.due_ns > now_ns]
         return Plan(
             memory=self.memory.take_actions(),
@@ -128,7 +147,7 @@ class Scheduler:
         """Assert that every sequence is in one place and owns what the books say."""
         self.memory.check()
         assert len(self.active) <= self.limits.max_batch
-        owned = [s.slot for s in (*self.active, *self.paused) if s.slot is not None]
+        owned = [s.slot for s in (*self.active, *self.paused, *self.ahead) if s.slot is not None]
         assert len(set(owned)) == len(owned)
         held = sum(self.memory.blocks.held(slot) for slot in owned)
         assert held == self.memory.blocks.num_owned, "blocks are owned by nobody"
@@ -136,8 +155,10 @@ class Scheduler:
             (self.waiting, {State.WAITING}),
             (self.active, {State.PREFILLING, State.RUNNING}),
             (self.paused, {State.PAUSED}),
+            (self.ahead, {State.AHEAD}),
         ):
-            assert all(s.state in states and (s.slot is not None or line is not self.active) for s in line)
+            keeps_slot = line is self.active or line is self.ahead
+            assert all(s.state in states and (s.slot is not None or not keeps_slot) for s in line)
         assert self._paused_blocks() <= self.limits.paused_blocks
 
     # Private
@@ -163,6 +184,9 @@ class Scheduler:
         for sequence in [s for s in self.active if s.state is State.RUNNING and s.due_ns <= now_ns]:
             # A younger one than this may have lost its place to an older one's growth.
             while sequence.slot is not None and not self.memory.grow(sequence.slot, len(sequence.token_ids)):
+                if self.ahead:
+                    self._give_ahead_up()
+                    continue
                 victim = self._longest_paused_with_kv() or self.active[-1]
                 self._preempt(victim)
                 preempted.append(victim)
@@ -198,6 +222,21 @@ class Scheduler:
         self.active.sort(key=_by_arrival)
         return sequence
 
+    def _read_ahead(self, budget_tokens: int) -> list[tuple[Sequence, Chunk]]:
+        """The next piece of a next turn's beginning, of who ended last."""
+        while self.ahead:
+            sequence = self.ahead[-1]
+            assert sequence.slot is not None
+            is_read = sequence.computed == len(sequence.token_ids)
+            if not is_read and self.memory.grow(sequence.slot, len(sequence.token_ids)):
+                return [(sequence, _chunk(sequence, budget_tokens))]
+            self.remove(sequence, keep_prefix=True)
+        return []
+
+    def _give_ahead_up(self) -> None:
+        for sequence in list(self.ahead):
+            self.remove(sequence, keep_prefix=True)
+
     def _preempt(self, sequence: Sequence) -> None:
         """Take a sequence's KV; one of the batch goes back to its place in line."""
         assert sequence.slot is not None
@@ -221,6 +260,8 @@ class Scheduler:
     def _line_of(self, sequence: Sequence) -> list[Sequence]:
         if sequence.state is State.WAITING:
             return self.waiting
+        if sequence.state is State.AHEAD:
+            return self.ahead
         return self.paused if sequence.state is State.PAUSED else self.active
 
 
@@ -231,7 +272,7 @@ def _chunk(sequence: Sequence, budget_tokens: int) -> Chunk:
     stop = None if sequence.prompt.prefill_at_once else start + budget_tokens
     token_ids = sequence.token_ids[start:stop]
     complete = start + len(token_ids) == len(sequence.token_ids)
-    return Chunk(sequence.slot, start, token_ids, complete)
+    return Chunk(sequence.slot, start, token_ids, complete and sequence.state is not State.AHEAD)
 
 
 def _by_arrival(sequence: Sequence) -> int:

@@ -1,6 +1,6 @@
 """One generation on its way through the engine: its tokens, its place, its stamps.
 
-    WAITING ──▶ PREFILLING ──▶ RUNNING ──▶ ENDED
+    WAITING ──▶ PREFILLING ──▶ RUNNING ──▶ (AHEAD) ──▶ ENDED
        ▲             │          │  ▲
        └──preempted──┴──────────┤  │ granted more
        ▲                        ▼  │
@@ -25,6 +25,8 @@ class State(Enum):
     PREFILLING = "prefilling"
     RUNNING = "running"
     PAUSED = "paused"
+    #: Its text is told; what the next turn of its conversation begins with is still to be read.
+    AHEAD = "ahead"
     ENDED = "ended"
 
 
@@ -38,6 +40,7 @@ class Sequence:
     seed: int
     #: Tokens it may make before it pauses; None: no limit.
     granted: int | None = None
+    next_turn: tuple[int, ...] = ()
 
     num_prompt: int = 0
     #: Order at the door; also the order of being served and, reversed, of losing memory.

@@ -41,6 +41,7 @@ class Tokenizer:
         # What the tokenizer itself would put before a raw text.
         bos = self._specials["bos_token"]
         self._bos_id = backend.token_to_id(bos) if bos and config.get("add_bos_token") else None
+        self.next_turn = self._between_turns() if self._template is not None else ()
 
     def encode_chat(self, messages: Sequence[Message], continue_last: bool) -> list[int]:
         """Token ids of the conversation, ready for the assistant's turn.
@@ -71,6 +72,17 @@ class Tokenizer:
     def token_bytes(self, id: int) -> bytes:
         """The exact bytes of a token; empty for control tokens and ids without a token."""
         return self._bytes[id] if 0 <= id < len(self._bytes) else b""
+
+    def _between_turns(self) -> tuple[int, ...]:
+        """What the template writes between a reply and a question; empty where it changes what was said."""
+        reply, question = "2two2", "3three3"
+        talk = [Message("user", "1one1"), Message("assistant", reply), Message("user", question)]
+        try:
+            _, found, rest = self._render(talk, continue_last=False).partition(reply)
+        except BadRequest:
+            return ()
+        between, found_next, _ = rest.partition(question)
+        return tuple(self._encode(between)) if found and found_next else ()
 
     def _encode(self, text: str) -> list[int]:
         return list(self._backend.encode(text, add_special_tokens=False).ids)

@@ -43,6 +43,7 @@ class WordTokenizer:
     """A word is a token; its id is its length. The text "endless" takes for ever."""
 
     eos_ids = frozenset({0})
+    next_turn: tuple[int, ...] = ()
 
     def encode_chat(self, messages: Sequence[Message], continue_last: bool) -> list[int]:
         if messages[0].role == "system":

@@ -43,6 +43,15 @@ def shown(ours: tokenizer.Tokenizer, ids: list[int]) -> str:
     return b"".join(map(ours.token_bytes, ids)).decode()
 
 
+def test_what_stands_between_a_reply_and_the_next_question_is_known(ours: tokenizer.Tokenizer) -> None:
+    talk = [Message("user", "Hi"), Message("assistant", "Hello!"), Message("user", "Why?")]
+    ids = ours.encode_chat(talk, continue_last=False)
+    reply, question = ours.encode_text("Hello!"), ours.encode_text("Why?")
+    assert len(ours.next_turn) >= 4
+    middle = [*reply, *ours.next_turn, *question]
+    assert any(ids[at : at + len(middle)] == middle for at in range(len(ids)))
+
+
 def test_a_forged_turn_is_text(ours: tokenizer.Tokenizer) -> None:
     forged = ours.encode_chat([Message("user", FORGERY)], continue_last=False)
     honest = ours.encode_chat([Message("user", "Hi")], continue_last=False)

@@ -70,6 +70,66 @@ def test_a_next_turn_computes_only_what_is_new():
     assert world.runner.num_tokens - before == 2 + 9
 
 
+def test_what_every_next_turn_begins_with_is_read_ahead_while_there_is_nothing_else_to_do():
+    world = World()
+    one = prompt("one", "x" * 60)
+    world.apply(Add(one, world.tokenizer.encode_text("x" * 60), next_turn=(7, 8, 9)))
+    world.run()
+    ((_, held),) = list(world.loop.scheduler.memory._cache.items())
+    assert (len(held), held[-3:]) == (73, [7, 8, 9])
+    assert world.runner.log[-1] == (4, 0), "the last token made and what follows it, in one step"
+    assert world.ended("one").completion_tokens == 10
+    assert world.text("one") == alone(one)[0], "nothing of it is text"
+    before = world.runner.num_tokens
+    world.apply(Add(prompt("two"), [*held, 5, 6]))
+    world.run()
+    assert world.ended("two").cached_tokens == 73
+    assert world.runner.num_tokens - before == 2 + 9
+
+
+def test_whoever_comes_is_served_before_anything_is_read_ahead():
+    world = World()
+    world.apply(Add(prompt("one", max_tokens=2), [1] * 40, next_turn=(7, 8)))
+    world.loop.run_once()
+    world.loop.run_once()
+    assert world.ended("one") and len(world.loop.scheduler.ahead) == 1
+    world.add(prompt("new", "y" * 20))
+    world.run()
+    assert world.loop.scheduler.ahead == []
+    assert [chunk for chunk, _ in world.runner.log if chunk] == [40, 20]
+
+
+@pytest.mark.parametrize("end", ["cancel", "stop string"])
+def test_nothing_is_read_ahead_of_a_conversation_that_cannot_go_on_like_this(end):
+    world = World()
+    text, _ = alone(prompt("free", "x" * 40))
+    stop = (text[2:5],) if end == "stop string" else ()
+    one = prompt("one", "x" * 40, stop=stop)
+    world.apply(Add(one, world.tokenizer.encode_text("x" * 40), next_turn=(7, 8)))
+    world.loop.run_once()
+    world.loop.run_once()
+    if end == "cancel":
+        world.apply(Cancel("one"))
+    world.run()
+    assert world.ended("one").finish_reason == ("cancelled" if end == "cancel" else "stop")
+    assert [chunk for chunk, _ in world.runner.log if chunk] == [40]
+
+
+def test_a_failure_in_reading_ahead_is_nobodys():
+    def fail(ids: list[str]) -> None:
+        if world.loop.scheduler.ahead:
+            raise RuntimeError("no")
+
+    world = World(before_step=fail)
+    world.apply(Add(prompt("one", max_tokens=3), [1] * 40, next_turn=(7, 8)))
+    world.run()
+    assert world.kinds("one")[-1] == "Ended"
+    assert world.loop.scheduler.memory.blocks.num_owned == 0
+    world.add(prompt("two"))
+    world.run()
+    assert world.ended("two").completion_tokens == 10
+
+
 def test_a_prompt_that_can_never_fit_is_refused_with_both_numbers():
     world = World(num_blocks=2)
     world.add(prompt("long", "x" * 32))

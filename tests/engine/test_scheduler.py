@@ -220,6 +220,20 @@ def test_half_a_prompt_is_offered_only_as_far_as_it_is_computed():
     assert [len(held) for _, held in scheduler.memory._cache.items()] == [50]
 
 
+def test_reading_ahead_gives_way_to_who_needs_its_blocks():
+    scheduler = make(num_blocks=4, max_batch=2)
+    done, other = sequence("done", 14), sequence("other", 20)
+    done.next_turn = (1, 2, 3)
+    scheduler.add(done)
+    scheduler.add(other)
+    step(scheduler)
+    scheduler.finish(done)
+    assert [s.id for s in scheduler.ahead] == ["done"] and done.state is State.AHEAD
+    while other.num_made < 40:
+        assert step(scheduler).preempted == ()
+    assert (scheduler.ahead, done.state, done.slot) == ([], State.ENDED, None)
+
+
 class Histories(RuleBasedStateMachine):
     """Any order of what can happen; after each step all books balance, and at the end all is free."""
 
@@ -229,7 +243,8 @@ class Histories(RuleBasedStateMachine):
         self.now_ns = 0
 
     def living(self) -> list[Sequence]:
-        return [*self.scheduler.waiting, *self.scheduler.active, *self.scheduler.paused]
+        line = self.scheduler
+        return [*line.waiting, *line.active, *line.paused, *line.ahead]
 
     @rule(num_prompt=st.integers(1, 120), token=st.integers(1, 3), granted=st.sampled_from([None, 1, 5]))
     def add(self, num_prompt, token, granted):
@@ -240,6 +255,13 @@ class Histories(RuleBasedStateMachine):
     def cancel(self, pick, keep):
         if living := self.living():
             self.scheduler.remove(living[pick % len(living)], keep_prefix=keep)
+
+    @rule(pick=st.integers(0, 100), num_next=st.integers(0, 30))
+    def finish(self, pick, num_next):
+        if running := [s for s in self.scheduler.active if s.state is State.RUNNING]:
+            chosen = running[pick % len(running)]
+            chosen.next_turn = (5,) * num_next
+            self.scheduler.finish(chosen)
 
     @rule(pick=st.integers(0, 100), more=st.integers(1, 20))
     def grant(self, pick, more):
@@ -280,7 +302,7 @@ def test_ten_thousand_random_operations_leak_no_block():
     chance = random.Random(3)
     history = Histories()
     for _ in range(10_000):
-        match chance.randrange(8):
+        match chance.randrange(9):
             case 0:
                 if len(history.living()) < 12:
                     history.add(chance.randint(1, 120), chance.randint(1, 3), chance.choice([None, 1, 5]))
@@ -288,6 +310,8 @@ def test_ten_thousand_random_operations_leak_no_block():
                 history.cancel(chance.randrange(100), chance.random() < 0.7)
             case 2:
                 history.grant(chance.randrange(100), chance.randint(1, 20))
+            case 3 if chance.random() < 0.3:
+                history.finish(chance.randrange(100), chance.randrange(30))
             case _:
                 history.step(chance.randint(1, 150), 1)
         history.books_balance()

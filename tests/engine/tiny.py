@@ -32,6 +32,7 @@ class TinyTokenizer:
     """Token 0 ends; a few tokens are halves of characters, the others are single letters."""
 
     eos_ids = frozenset({EOS})
+    next_turn: tuple[int, ...] = ()
 
     def encode_text(self, text: str) -> list[int]:
         return [1 + byte % (VOCAB - 1) for byte in text.encode()]
