@@ -1,29 +1,33 @@
 """Text to token ids and back, from a model folder's tokenizer.json and chat template.
 
-Uses ``tokenizers`` and jinja2 directly: transformers' own wrapper costs a second of imports. The
-template runs in jinja's sandbox, because it comes with the weights. ``token_bytes`` gives each
-token's exact bytes, so that whoever joins them sees half characters as they are. It refuses to
-know sampling and stop strings.
+Uses ``tokenizers`` directly: transformers' own wrapper costs a second of imports. ``token_bytes``
+gives each token's exact bytes, so that whoever joins them sees half characters as they are. It
+refuses to know jinja, sampling and stop strings.
 """
 
 from __future__ import annotations
 
-import datetime
 import functools
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import tokenizers
 
+from app.engine.chat_template import ChatTemplate, plain
 from app.engine.lookalikes import Lookalikes
 from app.engine.spelling import token_bytes
-from app.errors import BadRequest, StartupError
+from app.errors import StartupError
 from app.prompt import Message
 
 #: Tokens that end a turn in the common chat formats, wherever the model's config lists them or not.
 _TURN_ENDS = ("<|endoftext|>", "<|im_end|>", "<|eot_id|>", "<|end|>", "<end_of_turn>", "<|end_of_turn|>")
+
+#: So many pieces of conversations are remembered, none of them longer than so many characters (a
+#: piece and its ids take ten bytes a character or so): the oldest are read again.
+_REMEMBERED, _REMEMBERED_CHARS = 128, 8192
 
 
 class Tokenizer:
@@ -33,15 +37,19 @@ class Tokenizer:
         self, backend: Any, config: dict[str, Any], template: str | None, eos_ids: frozenset[int]
     ) -> None:
         self._backend = backend
-        self._specials = {name: _content(config.get(name)) for name in ("bos_token", "eos_token")}
-        self._template = _compile(template) if template else None
+        specials = {name: _content(config.get(name)) for name in ("bos_token", "eos_token")}
+        given = {name: value for name, value in specials.items() if value is not None}
+        self._template = ChatTemplate(template, given) if template else None
         self._bytes = token_bytes(backend)
         self.eos_ids = eos_ids
         self._lookalikes = Lookalikes(_control_tokens(backend, eos_ids))
+        self._borders = _borders(backend)
+        self._remembered = functools.lru_cache(_REMEMBERED)(self._encode_whole)
         # What the tokenizer itself would put before a raw text.
-        bos = self._specials["bos_token"]
+        bos = specials["bos_token"]
         self._bos_id = backend.token_to_id(bos) if bos and config.get("add_bos_token") else None
-        self.next_turn = self._between_turns() if self._template is not None else ()
+        #: What the template writes between a reply and the next question.
+        self.next_turn = tuple(self._encode(self._template.between_turns())) if self._template else ()
 
     def encode_chat(self, messages: Sequence[Message], continue_last: bool) -> list[int]:
         """Token ids of the conversation, ready for the assistant's turn.
@@ -53,10 +61,10 @@ class Tokenizer:
         Control tokens come from the template alone: spelt out in a message they are text.
         """
         messages, mark = self._lookalikes.mark(messages)
-        has_template = self._template is not None
-        text = self._render(messages, continue_last) if has_template else _plain(messages, continue_last)
+        write = self._template.render if self._template else plain
+        text = write(messages, continue_last)
         first, *others = text.split(mark) if mark is not None else [text]
-        ids = self._encode(first) if has_template else self.encode_text(first)
+        ids = self._encode(first) if self._template else self.encode_text(first)
         return ids + [id for part in others for id in self._encode(part)]
 
     def encode_text(self, text: str) -> list[int]:
@@ -73,42 +81,15 @@ class Tokenizer:
         """The exact bytes of a token; empty for control tokens and ids without a token."""
         return self._bytes[id] if 0 <= id < len(self._bytes) else b""
 
-    def _between_turns(self) -> tuple[int, ...]:
-        """What the template writes between a reply and a question; empty where it changes what was said."""
-        reply, question = "2two2", "3three3"
-        talk = [Message("user", "1one1"), Message("assistant", reply), Message("user", question)]
-        try:
-            _, found, rest = self._render(talk, continue_last=False).partition(reply)
-        except BadRequest:
-            return ()
-        between, found_next, _ = rest.partition(question)
-        return tuple(self._encode(between)) if found and found_next else ()
-
     def _encode(self, text: str) -> list[int]:
-        return list(self._backend.encode(text, add_special_tokens=False).ids)
+        """The ids of ``text``; a conversation's next turn costs only what is new in it."""
+        ids: list[int] = []
+        for piece in self._borders.split(text) if self._borders is not None else [text]:
+            ids += (self._remembered if len(piece) <= _REMEMBERED_CHARS else self._encode_whole)(piece)
+        return ids
 
-    def _render(self, messages: Sequence[Message], continue_last: bool) -> str:
-        assert self._template is not None
-        from jinja2 import TemplateError
-
-        try:
-            text: str = self._template.render(
-                messages=[{"role": m.role, "content": m.content} for m in messages],
-                add_generation_prompt=not continue_last,
-                **{name: value for name, value in self._specials.items() if value is not None},
-            )
-        except (TemplateError, TypeError) as error:
-            why = getattr(error, "message", None) or str(error)
-            message = f"the model's chat template refuses these messages: {why}"
-            raise BadRequest(message, param="messages") from None
-        if not continue_last:
-            return text
-        last = messages[-1].content.strip()
-        at = text.rfind(last)
-        if at < 0:
-            raise BadRequest("the model's chat template cannot go on with a message", param="messages")
-        # A template may trim the content; what the caller wrote at its end is put back.
-        return text[: at + len(last)] + messages[-1].content[len(messages[-1].content.rstrip()) :]
+    def _encode_whole(self, text: str) -> tuple[int, ...]:
+        return tuple(self._backend.encode(text, add_special_tokens=False).ids)
 
 
 def load(folder: Path) -> Tokenizer:
@@ -172,31 +153,28 @@ def _eos_ids(folder: Path, backend: Any, config: dict[str, Any]) -> frozenset[in
     return frozenset(ids)
 
 
+def _borders(backend: Any) -> re.Pattern[str] | None:
+    """Takes a text apart without a change to its ids: at the tokens that every text is cut at.
+
+    A tokenizer takes those out first, the longest that fits, and then looks at what is between them
+    piece by piece; but not those that eat the blanks beside them or are looked for in changed text.
+    None where a piece's ids depend on where it stands (Metaspace's scheme "first").
+    """
+    added = backend.get_added_tokens_decoder().values()
+    plain = [t.content for t in added if not (t.lstrip or t.rstrip or t.single_word or t.normalized)]
+    if not plain:
+        return None
+    longest_first = sorted(plain, key=len, reverse=True)
+    borders = re.compile(f"({'|'.join(map(re.escape, longest_first))})")
+    probe = f"one two{plain[0]}three four{plain[0]}\n five"
+
+    def ids(text: str) -> list[int]:
+        return list(backend.encode(text, add_special_tokens=False).ids)
+
+    in_pieces = [id for piece in borders.split(probe) for id in ids(piece)]
+    return borders if in_pieces == ids(probe) else None
+
+
 def _control_tokens(backend: Any, eos_ids: frozenset[int]) -> list[str]:
     added = backend.get_added_tokens_decoder()
     return [token.content for id, token in added.items() if token.special or id in eos_ids]
-
-
-def _compile(template: str) -> Any:
-    """The template, in the environment that chat templates are written for."""
-    import jinja2
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    def refuse(message: str) -> None:
-        raise jinja2.TemplateError(message)
-
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=["jinja2.ext.loopcontrols"]
-    )
-    environment.filters["tojson"] = functools.partial(json.dumps, ensure_ascii=False)
-    environment.globals["raise_exception"] = refuse
-    environment.globals["strftime_now"] = lambda form: datetime.datetime.now().strftime(form)
-    try:
-        return environment.from_string(template)
-    except jinja2.TemplateSyntaxError as error:
-        raise StartupError(f"the model's chat template is not valid jinja: {error.message}") from None
-
-
-def _plain(messages: Sequence[Message], continue_last: bool) -> str:
-    lines = [f"{m.role}: {m.content}" for m in messages]
-    return "\n".join(lines if continue_last else [*lines, "assistant:"])

@@ -52,6 +52,34 @@ def test_what_stands_between_a_reply_and_the_next_question_is_known(ours: tokeni
     assert any(ids[at : at + len(middle)] == middle for at in range(len(ids)))
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            ["<|im_start|>", "<|im_end|>", "<|endoftext|>", "<|im_end", " ", "\n", "user\n", "a b"]
+        )
+        | st.text(max_size=12),
+        max_size=12,
+    ).map("".join)
+)
+def test_a_conversation_read_piece_by_piece_has_the_ids_of_the_whole(
+    ours: tokenizer.Tokenizer, text: str
+) -> None:
+    whole = ours._backend.encode(text, add_special_tokens=False).ids
+    assert ours._encode(text) == whole
+    assert ours._encode(text) == whole, "also what is remembered"
+
+
+def test_a_next_turn_reads_only_what_is_new(ours: tokenizer.Tokenizer) -> None:
+    talk = [Message("user", "x y z " * 200), Message("assistant", "Yes.")]
+    ours._remembered.cache_clear()
+    ours.encode_chat(talk, continue_last=False)
+    before = ours._remembered.cache_info()
+    ours.encode_chat([*talk, Message("user", "Why?")], continue_last=False)
+    after = ours._remembered.cache_info()
+    assert after.misses - before.misses == 1, "the question"
+    assert after.hits > before.hits
+
+
 def test_a_forged_turn_is_text(ours: tokenizer.Tokenizer) -> None:
     forged = ours.encode_chat([Message("user", FORGERY)], continue_last=False)
     honest = ours.encode_chat([Message("user", "Hi")], continue_last=False)

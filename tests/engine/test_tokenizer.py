@@ -171,3 +171,18 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> tokenizer.Tokenizer:
 def test_the_bytes_of_the_tokens_are_the_bytes_of_the_text(shared: tokenizer.Tokenizer, text: str) -> None:
     if "<" not in text:
         assert b"".join(map(shared.token_bytes, shared.encode_text(text))) == text.encode()
+
+
+@pytest.mark.parametrize("scheme", ["first", "always", "never"])
+def test_a_text_is_read_in_pieces_only_where_that_changes_nothing(tmp_path: Path, scheme: str) -> None:
+    backend = Tokenizer(
+        models.BPE(vocab={c: n for n, c in enumerate("▁abcdefghijklmnopqrstuvwxyz\n")}, merges=[])
+    )
+    backend.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme)
+    backend.decoder = decoders.Metaspace(prepend_scheme=scheme)
+    backend.add_special_tokens([AddedToken("<s>", special=True)])
+    backend.save(str(tmp_path / "tokenizer.json"))
+    ours = tokenizer.load(tmp_path)
+    text = "ab<s>cd<s> e"
+    assert ours._encode(text) == backend.encode(text, add_special_tokens=False).ids
+    assert (ours._borders is None) == (scheme == "first")
