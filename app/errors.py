@@ -1,16 +1,16 @@
 """Every way a request can fail, as one tree.
 
     FirstwordError
-    ├── BadRequest         400  the caller's JSON; names the field and the limits
+    ├── BadRequest         400  what was sent, or a Host that is not ours; names the field and its limits
     │   ├── PromptTooLong  400  names both numbers: the prompt's tokens and the context's
     │   └── TooLarge       413  more bytes than a request may have
-    ├── Unauthorized       401  a key is set and was not given
-    ├── Forbidden          403  wrong Origin or Host
-    ├── NotFound           404  no such reply, model or page
-    ├── RateLimited        429  one socket says too much
-    ├── Overloaded         503  the line at the door is full; says when to come back
+    ├── Unauthorized       401  a key is needed and was not given
+    ├── Forbidden          403  a page from elsewhere, or what only a room's teacher may do
+    ├── NotFound           404  no such reply, model, room or page
+    ├── RateLimited        429  one socket says too much, or one address guesses rooms' codes
+    ├── Overloaded         503  the line at the door, or another one, is full; says when to come back
     ├── EngineLoading      503  the model is not loaded yet
-    ├── EngineLost         503  the engine's process died in mid-reply
+    ├── EngineLost         503  the engine's process died, or the upstream cannot be reached
     ├── EngineFailed       500  one sequence failed; the others go on
     ├── OutOfMemory        503  the device had no memory left for this sequence
     ├── SlowConsumer       408  the reader stopped reading for longer than the stall limit

@@ -26,7 +26,7 @@ from app.generation import Engine
 from app.main import create_app, make_engine
 from app.reply.registry import Replies
 from app.settings import Settings
-from app.transports.guard import bracketed
+from app.transports.guard import bracketed, reachable
 from app.transports.http_protocol import HttpProtocol
 from app.transports.sockets import SocketLimits, with_limits
 from app.transports.websocket_protocol import WebSocketProtocol
@@ -157,7 +157,7 @@ def run(settings: Settings, on_listening: Callable[[int], None] = lambda port: N
         app = create_app(settings, engine)
         server = make_server(app, settings)
         port = sock.getsockname()[1]
-        url = f"http://{_shown_host(settings.host)}:{port}"
+        url = f"http://{bracketed(reachable(settings.host))}:{port}"
         on_listening(port)
         # What was made until here stays for good. Looked at again and again with all the rest, it would be
         # a gap of some 40 ms in everybody's stream.
@@ -220,7 +220,3 @@ async def _announce(server: Server, engine: Engine, url: str) -> None:
             print(line, file=sys.stderr, flush=True)
             told = line
         await asyncio.sleep(_LOOK_S)
-
-
-def _shown_host(host: str) -> str:
-    return "127.0.0.1" if host in ("", "0.0.0.0", "::") else bracketed(host)

@@ -1,8 +1,9 @@
 """Every knob of the server: its unit, its default and why.
 
-Read once from ``FIRSTWORD_*`` into one frozen object and handed down; nothing else reads the
-environment. A field ``stall_s`` is set by ``FIRSTWORD_STALL_S``. The README lists them all (a
-test compares). This module refuses to act on any of them.
+Read once from ``FIRSTWORD_*`` into one frozen object and handed down; nothing else reads those
+variables. (Elsewhere are read: keys, from variables that a setting or an option names, and where
+other programs keep their caches.) A field ``stall_s`` is set by ``FIRSTWORD_STALL_S``. The README
+lists them all (a test compares). This module refuses to act on any of them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 from app.errors import StartupError
 
@@ -157,7 +158,7 @@ def from_environment(environ: Mapping[str, str] = os.environ, **overrides: Any) 
 
 
 def _parse(name: str, raw: str, kind: type) -> Any:
-    assert kind in (str, int, float) or get_args(kind)
+    assert kind in (str, int, float)
     try:
         return kind(raw)
     except ValueError:

@@ -19,8 +19,6 @@ from app.timeline.formulas import FORMULAS
 _TEMPLATES = Path(__file__).resolve().parents[2] / "templates"
 #: More strips than these nobody compares.
 _MAX_DRAWN = 40
-#: The numbers whose formulas stand under the report.
-SHOWN = ("ttft", "last", "gap_chunk", "percentile", "streaming_cost", "tpot", "qoe", "fluidity")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +55,7 @@ def render(measurement: Measurement, setting: Setting, remarks: Sequence[str] = 
         left_out=len(measurement.good) - len(drawn),
         failures=measurement.failures,
         remarks=remarks,
-        formulas={name: FORMULAS[name] for name in SHOWN},
+        formulas=FORMULAS,
     )
 
 

@@ -1,7 +1,7 @@
 """How a command ends: its exit code and, when something went wrong, one clear line on stderr.
 
-The codes are the same for every command, so that scripts can tell apart what they have to do next.
-It refuses to know what any command does.
+The codes are the same for every command, so that scripts can tell apart what they have to do next;
+0 is a good end. It refuses to know what any command does.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from types import TracebackType
 
 from app.errors import StartupError
 
-WELL = 0
 #: A reply failed, a file is no good, a server cannot start, or there are findings.
 FAILED = 1
 #: Wrong options; Typer's own errors use it as well.

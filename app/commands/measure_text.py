@@ -11,7 +11,7 @@ from rich.table import Table
 
 from app.client.exchange import Exchange
 from app.client.measurement import Measurement, arrivals_of
-from app.client.report import SHOWN, Setting
+from app.client.report import Setting
 from app.commands.terminal import printable, spell_ms
 from app.timeline.formulas import FORMULAS
 from app.timeline.terminal_strip import axis_for, draw_strip
@@ -33,8 +33,7 @@ def show(console: Console, measurement: Measurement, setting: Setting) -> None:
         how = "streamed" if failure.streamed else "all at once"
         console.print(f"[red]failed[/] ({how}): {clean(failure.error or '')}")
     console.print()
-    for name in SHOWN:
-        formula = FORMULAS[name]
+    for name, formula in FORMULAS.items():
         console.print(f"[dim]{name} = {escape(formula.text)}  ({escape(formula.unit)})[/]")
 
 

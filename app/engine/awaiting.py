@@ -54,7 +54,7 @@ class Awaiting:
             sink(output)
         except Exception:
             # The border of one generation: its reader's mistake must not reach its neighbours.
-            log.exception("the sink of sequence %s failed", output.id)
+            log.exception("the sink of a sequence failed")
             self._sinks.pop(output.id, None)
             return False
         return True

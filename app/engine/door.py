@@ -119,12 +119,14 @@ class Door:
                 token_ids = self._tokenizer.encode_text(prompt.text)
             else:
                 token_ids = self._tokenizer.encode_chat(prompt.messages, prompt.continue_last)
+        except FirstwordError:
+            raise  # it says itself what is wrong
         except Exception as error:
-            # The border of one generation: templates are programs, and some refuse conversations
-            # by raising. The message may quote the prompt, so it is told but not logged.
-            kind = type(error).__name__
-            log.warning("prompt %s: the chat template or the tokenizer raised %s", prompt.id, kind)
-            raise BadRequest(f"The model's chat template refuses this prompt: {error}", param=field) from None
+            # The border of one generation: templates are programs, and tokenizers are somebody else's.
+            # The message may quote the prompt, and its id is its reader's key: neither is logged.
+            what = "chat template or tokenizer" if prompt.text is None else "tokenizer"
+            log.warning("the %s raised %s at a prompt", what, type(error).__name__)
+            raise BadRequest(f"The model's {what} cannot read the {field}: {error}", param=field) from None
         if not token_ids:
             raise BadRequest("The prompt is empty: it has no tokens.", param=field)
         return token_ids

@@ -30,14 +30,14 @@ from app.engine.scheduler import Limits, Scheduler
 from app.engine.sequence import Sequence, State
 from app.engine.step import compute
 from app.engine.transcript import Transcript
-from app.errors import BadRequest, FirstwordError, PromptTooLong, ServerShutdown
+from app.errors import BadRequest, FirstwordError, ServerShutdown
 from app.generation import Output, StepRecord, TokenInfo
 from app.prompt import Prompt
 
 
 @dataclass(frozen=True, slots=True)
 class LoopSettings:
-    """The loop's numbers; app.settings has their reasons. ``context_tokens`` 0: the runner's."""
+    """The loop's numbers; app.settings has their reasons."""
 
     num_blocks: int
     max_batch: int = 16
@@ -45,7 +45,6 @@ class LoopSettings:
     prefill_least_tokens: int = 8
     prefill_gap_ratio: float = 1.8
     paused_kv_percent: int = 50
-    context_tokens: int = 0
 
 
 class Loop:
@@ -73,7 +72,7 @@ class Loop:
         self._scheduler = Scheduler(
             Limits(
                 max_batch=settings.max_batch,
-                context_tokens=min(settings.context_tokens or runner.context_tokens, runner.context_tokens),
+                context_tokens=runner.context_tokens,
                 num_slots=runner.num_slots,
                 num_blocks=settings.num_blocks,
                 paused_blocks=settings.num_blocks * settings.paused_kv_percent // 100,
@@ -92,7 +91,8 @@ class Loop:
         self._sequences: dict[str, Sequence] = {}
         self._watched = False
         self._stopped = False
-        #: When the present step began, None between steps; read by the watchdog's thread.
+        #: When the present step began, or its latest attempt; None between steps. The watchdog's thread
+        #: reads it.
         self.step_began_ns: int | None = None
         #: Steps computed so far.
         self.num_steps = 0
@@ -140,7 +140,8 @@ class Loop:
         plan = self._scheduler.plan(began_ns, self._budget.tokens(num_streaming, num_waiting))
         self._tell_plan(plan, began_ns)
         self._outbox.hand_over()
-        self.step_began_ns = began_ns
+        # Not ``began_ns``: handing over may have waited for the parent, which is no hanging step.
+        self.step_began_ns = self._clock()
         self._work(plan)
         self.step_began_ns = None
         if not plan.has_work:
@@ -160,14 +161,17 @@ class Loop:
         # An id in use names the work that is already going on: asking again changes nothing.
         if prompt.id in self._sequences:
             return
-        try:
-            max_tokens = min(prompt.max_tokens, self._room(prompt, token_ids))
-        except FirstwordError as error:
-            self._outbox.failed(prompt.id, error, self._clock())
+        # The door has refused or cut what would not fit.
+        assert token_ids and prompt.max_tokens <= self._scheduler.room_for_text(len(token_ids))
+        vocab = self._runner.vocab_size
+        # On a GPU an index that is out of range would end the whole process.
+        if any(not 0 <= id < vocab for id in prompt.sampling.logit_bias):
+            wrong = BadRequest(f"logit_bias: token ids must be from 0 to {vocab - 1}.", param="logit_bias")
+            self._outbox.failed(prompt.id, wrong, self._clock())
             return
         transcript = Transcript(
             prompt.stop,
-            max_tokens=max_tokens,
+            max_tokens=prompt.max_tokens,
             min_tokens=prompt.min_tokens,
             eos_ids=frozenset() if prompt.ignore_eos else self._tokenizer.eos_ids,
         )
@@ -175,24 +179,6 @@ class Loop:
         sequence = Sequence(prompt, token_ids, transcript, seed, prompt.granted_tokens, next_turn)
         self._sequences[prompt.id] = sequence
         self._scheduler.add(sequence)
-
-    def _room(self, prompt: Prompt, token_ids: list[int]) -> int:
-        """How long the text can become; at least 1. Raises what only the engine can know to be wrong."""
-        field = "messages" if prompt.text is None else "prompt"
-        vocab = self._runner.vocab_size
-        if not token_ids:
-            raise BadRequest("The prompt is empty: it has no tokens.", param=field)
-        # On a GPU an index that is out of range would end the whole process.
-        if any(not 0 <= id < vocab for id in prompt.sampling.logit_bias):
-            raise BadRequest(f"logit_bias: token ids must be from 0 to {vocab - 1}.", param="logit_bias")
-        room = self._scheduler.room_for_text(len(token_ids))
-        if room < 1:
-            raise PromptTooLong(
-                f"The prompt has {len(token_ids)} tokens; there is room for {len(token_ids) + room}, "
-                "one of them for the answer.",
-                param=field,
-            )
-        return room
 
     def _crowd(self) -> tuple[int, int]:
         """How many sequences stream, and how many wait for their first word."""
@@ -209,7 +195,7 @@ class Loop:
     def _work(self, plan: Plan) -> None:
         """Compute the planned step, draw tokens, and see what becomes of each sequence."""
         try:
-            logits, failures = compute(self._runner, plan, self._scheduler.memory, self._before_step)
+            logits, failures = compute(self._runner, plan, self._scheduler.memory, self._begin_attempt)
             drawing = [s for s in self._scheduler.completed(plan) if s not in failures]
             results = [] if logits is None else draw(logits, [self._row(s) for s in drawing])
         except Exception as error:
@@ -225,6 +211,11 @@ class Loop:
                 self._fail(sequence, result)
             else:
                 self._take(sequence, result, now_ns)
+
+    def _begin_attempt(self, ids: list[str]) -> None:
+        self.step_began_ns = self._clock()
+        if self._before_step is not None:
+            self._before_step(ids)
 
     def _row(self, sequence: Sequence) -> Row:
         transcript = sequence.transcript

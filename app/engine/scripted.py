@@ -18,6 +18,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from app.engine.kv_blocks import blocks_for
 from app.engine.script import DEFAULT_SCRIPT, Script
 from app.engine.transcript import Transcript
 from app.errors import BadRequest, EngineFailed, EngineLoading, EngineLost, FirstwordError, ServerShutdown
@@ -38,8 +39,6 @@ from app.generation import (
     Waiting,
 )
 from app.prompt import Prompt
-
-_BLOCK_TOKENS = 16
 
 
 @dataclass(slots=True, eq=False)
@@ -192,9 +191,8 @@ class ScriptedEngine:
                 f"{self._context_tokens}, one of them for the answer."
             )
             self._forget(sequence)
-            self._tell(
-                sequence, Failed(sequence.prompt.id, "prompt_too_long", message, self._clock(), "messages")
-            )
+            field = "messages" if sequence.prompt.text is None else "prompt"
+            self._tell(sequence, Failed(sequence.prompt.id, "prompt_too_long", message, self._clock(), field))
             return
         self._line.append(sequence)
         self._tell_positions()
@@ -290,8 +288,8 @@ class ScriptedEngine:
             began_ns,
             self._clock() - began_ns,
             [(id, "decode" if made else "prefill", 1) for id, made in rows],
-            kv_used_blocks=sum(_blocks(tokens) for tokens in held),
-            kv_total_blocks=self.slots * _blocks(self._context_tokens),
+            kv_used_blocks=sum(blocks_for(tokens) for tokens in held),
+            kv_total_blocks=self.slots * blocks_for(self._context_tokens),
             waiting=len(self._line),
             paused=sum(s.paused_since_ns is not None for s in self._sequences.values()),
         )
@@ -362,7 +360,3 @@ class ScriptedEngine:
 def _count(prompt: Prompt) -> int:
     words = len(prompt.text.split()) if prompt.text is not None else 0
     return max(1, words + sum(len(message.content.split()) for message in prompt.messages))
-
-
-def _blocks(tokens: int) -> int:
-    return -(-tokens // _BLOCK_TOKENS)

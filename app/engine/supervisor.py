@@ -43,8 +43,6 @@ class LocalEngine:
     def __init__(self, settings: Settings, *, factory: str = FACTORY, patience: Patience = _PATIENCE) -> None:
         self.settled = asyncio.Event()
         self.failure: str | None = None
-        #: Starts after the first one, for the meters.
-        self.restarts = 0
 
         self._settings = settings
         self._factory = factory
@@ -148,7 +146,6 @@ class LocalEngine:
             log.error("the engine process is gone (%s); starting it again in %.1f s", how, wait_s)
             self._wake.clear()
             await self._sleep(wait_s)
-            self.restarts += 1
 
     async def _run_child(self) -> str:
         """One child from launch to exit. Returns how it ended, in words."""

@@ -10,7 +10,10 @@ everything waits. The same seed makes the same weather. It refuses to know socke
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
 
 #: What a lost packet costs at first before it is sent again, where a sender knows nothing of the
 #: way yet (RFC 6298, section 2): it is also what a passenger in a tunnel sees.
@@ -19,22 +22,24 @@ DEFAULT_STALL_MS = 1000.0
 _PACKET_BYTES = 1400
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One link's properties; ``kbps`` None: as wide as wanted, ``flush_*`` None: no such rule.
 
-    With neither flush rule nothing is held back. With ``flush_bytes`` alone text is held until so
-    many bytes are together or the answer is over, which is what careless proxies do.
+    The limits are those of every wire, which reads them here. With neither flush rule nothing is held
+    back. With ``flush_bytes`` alone text is held until so many bytes are together or the answer is over,
+    which is what careless proxies do.
     """
 
-    latency_ms: float = 0.0
-    jitter_ms: float = 0.0
-    kbps: float | None = None
-    loss_percent: float = 0.0
-    stall_ms: float = DEFAULT_STALL_MS
-    flush_bytes: int | None = None
-    flush_ms: float | None = None
-    seed: int = 0
+    latency_ms: Annotated[float, Meta(ge=0, le=5000)] = 0.0
+    jitter_ms: Annotated[float, Meta(ge=0, le=2000)] = 0.0
+    kbps: Annotated[float, Meta(ge=1, le=100_000)] | None = None
+    loss_percent: Annotated[float, Meta(ge=0, le=50)] = 0.0
+    stall_ms: Annotated[float, Meta(ge=0, le=5000)] = DEFAULT_STALL_MS
+    #: At most as much as a careless proxy collects.
+    flush_bytes: Annotated[int, Meta(ge=1, le=65_536)] | None = None
+    flush_ms: Annotated[float, Meta(ge=1, le=30_000)] | None = None
+    #: At most what every JSON reader has exactly.
+    seed: Annotated[int, Meta(ge=0, le=2**53)] = 0
 
 
 class LinkPlan:
@@ -48,11 +53,6 @@ class LinkPlan:
         self._held_since_ms = 0.0
         self._line_free_ms = float("-inf")
         self._delivered_ms = float("-inf")
-
-    @property
-    def num_held(self) -> int:
-        """Frames that the proxy holds: they wait for more bytes, not for the reader."""
-        return len(self._held)
 
     @property
     def flush_at_ms(self) -> float | None:

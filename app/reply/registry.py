@@ -21,6 +21,9 @@ from app.reply.flow import Delivery, SlowPolicy
 from app.reply.log import Reply
 from app.settings import Settings
 
+#: From so many characters on a client's own id is taken for one that nobody guesses, as ours are.
+SECRET_ID_CHARS = 16
+
 
 class Replies:
     """The registry. Bounds: ``max_waiting`` in line, ``max_replies`` kept, ``resume_s`` each."""
@@ -86,10 +89,18 @@ class Replies:
         return reply
 
     def get(self, id: str) -> Reply:
-        """The reply by its own or its client's id; NotFound when it never was or is forgotten."""
-        reply = self._replies.get(id) or self._by_client_id.get(id)
+        """The reply by its own id, or by its client's where that has ``SECRET_ID_CHARS``.
+
+        Whoever has the name may read and stop it, so a short one names nothing. Raises NotFound.
+        """
+        reply = self._replies.get(id)
+        if reply is None and len(id) >= SECRET_ID_CHARS:
+            reply = self._by_client_id.get(id)
         if reply is None:
-            raise NotFound(f"no reply {id[:64]!r}: it never was, or its time is over", param="reply")
+            why = f"no reply {id[:64]!r}: it never was, or its time is over"
+            if len(id) < SECRET_ID_CHARS:
+                why += f" (a client's own id names its reply from {SECRET_ID_CHARS} characters on)"
+            raise NotFound(why, param="reply")
         return reply
 
     def running(self) -> list[Reply]:

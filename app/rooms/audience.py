@@ -1,9 +1,10 @@
 """Audience: the members of one room, and how they are kept up to date.
 
 What a role sees is encoded once for all who have it, and only when it has changed: a revision counts
-those changes, anew in each epoch, which is one run of the server. After a teacher's command everybody
-is told at once; what many phones cause is gathered for a moment. It refuses to know the rules, and
-what plays.
+those changes, anew in each epoch, which is one run of the server. Which of them a member has been told
+stands with the member: who looks meanwhile takes no news from the others. After a teacher's command
+everybody is told at once; what many phones cause is gathered for a moment. It refuses to know the rules,
+and what plays.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Audience:
         #: The same, by who they are: at every step of somebody's, a search through all would be felt.
         self._of: dict[Actor, set[Member]] = {}
         self._lanes: Sequence[Lane] = ()
-        #: role -> (what it was shown last, its revision, the frame)
-        self._shown: dict[Role, tuple[bytes, int, str]] = {}
+        #: role -> (what it sees, as it was encoded last, its revision, the frame)
+        self._encoded: dict[Role, tuple[bytes, int, str]] = {}
         self._line = ""
         #: Whose private view may have changed; None: everybody's.
         self._touched: set[int] | None = set()
@@ -50,7 +51,7 @@ class Audience:
         """Somebody more: told the whole state of now, and all text so far."""
         self._members.add(member)
         self._of.setdefault(member.actor, set()).add(member)
-        member.tell("room", self.view(member.actor.role))
+        self._tell_state(member, *self._view(member.actor.role))
         self._tell_privately(member)
         if self._line:
             member.tell("line", self._line)
@@ -98,11 +99,9 @@ class Audience:
             self._timer.cancel()
             self._timer = None
         touched, self._touched = self._touched, set()
-        for role in {member.actor.role for member in self._members}:
-            frame, changed = self._view(role)
-            if changed:
-                self.tell("room", frame, (role,))
+        seen = {role: self._view(role) for role in {member.actor.role for member in self._members}}
         for member in self._members:
+            self._tell_state(member, *seen[member.actor.role])
             if touched is None or member.actor.number in touched:
                 self._tell_privately(member)
 
@@ -147,16 +146,21 @@ class Audience:
         mirrored = round is not None and round.plan.mirror
         member.follow(self._lanes if mirrored or member.actor.role != "participant" else ())
 
-    def _view(self, role: Role) -> tuple[str, bool]:
-        """(frame, whether it is a new one) of what a role sees now."""
+    def _view(self, role: Role) -> tuple[str, int]:
+        """(frame, revision) of what a role sees now."""
         content = msgspec.json.encode(_VIEWS[role](self._room()))
-        shown, revision, frame = self._shown.get(role, (b"", 0, ""))
-        if content == shown:
-            return frame, False
-        head = f'{{"type":"room","epoch":"{self._epoch}","revision":{revision + 1},'
-        frame = head + content[1:].decode()
-        self._shown[role] = (content, revision + 1, frame)
-        return frame, True
+        encoded, revision, frame = self._encoded.get(role, (b"", 0, ""))
+        if content != encoded:
+            revision += 1
+            head = f'{{"type":"room","epoch":"{self._epoch}","revision":{revision},'
+            frame = head + content[1:].decode()
+            self._encoded[role] = (content, revision, frame)
+        return frame, revision
+
+    def _tell_state(self, member: Member, frame: str, revision: int) -> None:
+        if revision != member.revision:
+            member.revision = revision
+            member.tell("room", frame)
 
     def _tell_privately(self, member: Member) -> None:
         room, number = self._room(), member.actor.number

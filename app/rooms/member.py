@@ -30,7 +30,8 @@ class Member:
         self.actor = actor
         #: The short way for text when nothing waits: takes a frame at once, or says that it cannot.
         self.push: Callable[[str], bool] = lambda frame: False
-        #: The private view that this member was told last.
+        #: The revision of the room's state, and the private view, that this member was told last.
+        self.revision = 0
         self.shown = b""
         #: (close code, reason) once the room has shown it out.
         self.dismissed: tuple[int, str] | None = None

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from app.errors import BadRequest
-from app.reply.link import DEFAULT_STALL_MS, Link
+from app.reply.link import Link
 from app.reply.pace import Pace
 
 Text = Annotated[str, Meta(max_length=2000)]
@@ -22,22 +22,6 @@ Name = Annotated[str, Meta(min_length=1, max_length=128)]
 Millis = Annotated[float, Meta(ge=0, le=3_600_000)]
 #: B3 of the threats list: a room asks for short answers.
 MAX_TOKENS = 512
-
-
-class LinkNumbers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A simulated network, as everywhere on the wire; reply.link says what the numbers mean."""
-
-    latency_ms: Annotated[float, Meta(ge=0, le=5000)] = 0.0
-    jitter_ms: Annotated[float, Meta(ge=0, le=2000)] = 0.0
-    kbps: Annotated[float, Meta(ge=1, le=100_000)] | None = None
-    loss_percent: Annotated[float, Meta(ge=0, le=50)] = 0.0
-    stall_ms: Annotated[float, Meta(ge=0, le=5000)] = DEFAULT_STALL_MS
-    flush_bytes: Annotated[int, Meta(ge=1, le=65_536)] | None = None
-    flush_ms: Annotated[float, Meta(ge=1, le=30_000)] | None = None
-    seed: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
-
-    def link(self) -> Link:
-        return Link(**msgspec.structs.asdict(self))
 
 
 class LanePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -51,7 +35,7 @@ class LanePlan(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     label: Label = ""
     delay_ms: Annotated[float, Meta(ge=0, le=20_000)] = 0.0
     every_ms: Annotated[float, Meta(ge=0, le=10_000)] = 0.0
-    link: LinkNumbers | None = None
+    link: Link | None = None
 
 
 def _lanes() -> tuple[LanePlan, LanePlan]:

@@ -58,28 +58,25 @@ class Rush:
         self._moved = moved
         self._now_ns = now_ns
         self._began_ns = now_ns()
-        self._running: set[Reply] = set()
         self._num_begun = 0
         self._num_ended = 0
-        #: Answers in everybody's own time; each phone has one at most.
-        self._own: set[asyncio.Task[None]] = set()
-        self._task = asyncio.create_task(self._run())
+        self._running: set[Reply] = set()
+        #: The line has a bounded number of them at once, and in their own time each phone has one at most.
+        self._answers: set[asyncio.Task[None]] = set()
+        self._line = asyncio.create_task(self._run())
 
-    @property
-    def over(self) -> bool:
-        return self._task.done()
-
-    def send(self, number: int) -> None:
-        """One participant's answer, now: the button was pressed."""
-        task = asyncio.create_task(self._one(number))
-        self._own.add(task)
-        task.add_done_callback(self._own.discard)
+    def send(self, number: int) -> asyncio.Task[None]:
+        """One participant's answer, now: the button was pressed, or it is their turn."""
+        task = asyncio.create_task(self._answer(number))
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+        return task
 
     def stop(self) -> None:
-        """End all answers that still run, and start no more; idempotent."""
-        for task in (self._task, *self._own):
+        """End all answers that still run, and start no more; idempotent. Nothing is told of them."""
+        for task in (self._line, *self._answers):
             task.cancel()
-        for reply in list(self._running):
+        for reply in self._running:
             reply.stop()
 
     # Private
@@ -87,44 +84,53 @@ class Rush:
     async def _run(self) -> None:
         at_once = 1 if self._sending.plan.mode == "one_at_a_time" else self._limits.at_once
         places = asyncio.Semaphore(at_once)
-        async with asyncio.TaskGroup() as tasks:
-            for number in self._sending.line:
-                await places.acquire()
-                task = tasks.create_task(self._one(number))
-                task.add_done_callback(lambda _: places.release())
-
-    async def _one(self, number: int) -> None:
-        """One participant's answer; the border of one generation: the others go on."""
-        try:
-            await self._answer(number)
-        except FirstwordError as error:
-            self._tell(Sent(number, message=error.message))
-        except Exception:
-            _LOG.exception("an answer in a room failed")
-            self._tell(Sent(number, message="The answer failed."))
-        finally:
-            self._num_ended += 1
-            self._moved(self._num_begun, self._num_ended)
-            self._tell(Answered(number))
+        for number in self._sending.line:
+            await places.acquire()
+            self.send(number).add_done_callback(lambda _: places.release())
 
     async def _answer(self, number: int) -> None:
-        reply = await self._started(number)
+        """One participant's answer; the border of one generation: the others go on.
+
+        Whoever's cannot be started has had their turn, too: it has begun and is over.
+        """
+        reply: Reply | None = None
+        message = ""
+        try:
+            reply = await self._started(number)
+            self._count(begun=1)
+            self._tell(Sent(number, reply.id))
+            message = await self._read(number, reply)
+        except FirstwordError as error:
+            message = error.message
+        except Exception:
+            _LOG.exception("an answer in a room failed")
+            message = "The answer failed."
+        if message:
+            self._tell(Sent(number, message=message))
+        self._count(begun=int(reply is None), ended=1)
+        self._tell(Answered(number))
+
+    async def _read(self, number: int, reply: Reply) -> str:
+        """Read it to its end; why it failed, or empty."""
+        message, heard = "", False
         reader = reply.attach("token")
         self._running.add(reply)
-        self._num_begun += 1
-        self._tell(Sent(number, reply.id))
-        self._moved(self._num_begun, self._num_ended)
-        heard = False
         try:
             async for event in reader:
                 if isinstance(event, Delta) and not heard:
                     heard = True
                     self._tell(FirstToken(number, round(self._waited_ms(reply) + event.t, 3)))
                 elif isinstance(event, Error):
-                    self._tell(Sent(number, message=event.message))
+                    message = event.message
         finally:
             self._running.discard(reply)
             reader.close()
+        return message
+
+    def _count(self, *, begun: int = 0, ended: int = 0) -> None:
+        self._num_begun += begun
+        self._num_ended += ended
+        self._moved(self._num_begun, self._num_ended)
 
     def _waited_ms(self, reply: Reply) -> float:
         """From everybody's start until this answer was asked for; in their own time that is the start."""

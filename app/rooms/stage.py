@@ -25,10 +25,10 @@ from app.rooms.commands import (
     AnyCommand,
     FirstToken,
     Joined,
+    Notice,
     Presence,
     SendingBegan,
     Sent,
-    Steered,
     StimulusBegan,
     StimulusOver,
     VoteDue,
@@ -37,7 +37,6 @@ from app.rooms.keys import digest, new_key
 from app.rooms.member import Member
 from app.rooms.permission import SYSTEM, Actor, Role
 from app.rooms.plan import RoundPlan
-from app.rooms.playhead import Playhead
 from app.rooms.room import decide
 from app.rooms.rush import Rush, RushLimits
 from app.rooms.sending import Sending
@@ -101,17 +100,17 @@ class Stage:
 
     def apply(self, command: AnyCommand, actor: Actor) -> None:
         """Say a command. Raises what the rules raise; then nothing has changed."""
-        if self._over:
+        if self._over and actor.role == "system":
             # Sockets and tasks say their last words after a room is gone: it must not come back by them.
-            if actor.role == "system":
-                return
-            raise NotFound(f"room {self.room.code} is gone", param="code")
+            return
+        self._check()
         before = self.room
         self.room, effects = decide(before, command, actor)
-        by_host = actor.role == "host"
+        # A teacher's click, and what comes to an end: it may be the last thing that this server says.
+        now = actor.role == "host" or isinstance(command, StimulusOver | VoteDue)
         if self.room is not before:
-            self._parts.keep(self.room, by_host)
-        if by_host:
+            self._parts.keep(self.room, now)
+        if actor.role == "host":
             self._audience.touch(None)
         elif actor.number is not None:
             self._audience.touch(actor.number)
@@ -121,16 +120,21 @@ class Stage:
             self._do(effect)
         if self._over:
             return
-        if by_host:
+        self._steps.watch(self.room.busy)
+        if now:
             self._audience.publish()
         else:
             self._audience.publish_soon()
+        if isinstance(command, Sent):
+            # This phone's clock runs until it has read its own first word.
+            self._audience.publish_to(command.number)
 
     def admit(self, key: str | None) -> tuple[int, str]:
         """(number, secret) of the participant who has this secret; a new one for nobody's.
 
-        Raises NotFound when the room is closed, Overloaded when it is full.
+        Raises NotFound when the room is closed or gone, Overloaded when it is full.
         """
+        self._check()
         known = self.number_of(key)
         if known is not None and key is not None:
             return known, key
@@ -159,7 +163,11 @@ class Stage:
         return hmac.compare_digest(digest(token or ""), digest(self.room.wall_token))
 
     def enter(self, actor: Actor) -> Member:
-        """A socket more. It is told the whole state; an older socket of the same phone is shown out."""
+        """A socket more. It is told the whole state; an older socket of the same phone is shown out.
+
+        Raises NotFound when the room is gone: nobody would show this one out any more.
+        """
+        self._check()
         member = Member(actor)
         if actor.role == "participant":
             for other in self._audience.of(actor):
@@ -197,6 +205,13 @@ class Stage:
         self._over = True
         self._audience.dismiss_all(*_ENDED)
 
+    # Private
+
+    def _check(self) -> None:
+        """Between finding a room and what is done with it something may have been awaited."""
+        if self._over:
+            raise NotFound(f"room {self.room.code} is gone", param="code")
+
     # Private: effects
 
     def _do(self, effect: Effect) -> None:
@@ -206,9 +221,9 @@ class Stage:
             case StopPlaying():
                 self._stop_playing()
             case Steer() if self._playing is not None:
-                self._steered(self._playing, self._playing.steer(self.room.speed))
+                self._playing.steer(self.room.speed)
             case StepOn() if self._playing is not None:
-                self._steered(self._playing, self._playing.step())
+                self._playing.step()
             case CloseIn() if self.room.round is not None:
                 self._vote_clock.set(self.room.round, effect)
             case Send():
@@ -237,15 +252,10 @@ class Stage:
             return
         speed = self.room.speed
         self._playing = Playing(plan, reply, speed, self._notice, self._audience.poke, self._parts.now_ns)
-        self._steps.watch(True)
         self._notice(StimulusBegan(reply.id, self._parts.clock_ms(reply.received_ns), speed))
         # First the state that names the stimulus, then its text.
         self._audience.publish()
         self._audience.show_lanes(self._playing.lanes)
-
-    def _steered(self, playing: Playing, playhead: Playhead) -> None:
-        if not playing.over:
-            self._notice(Steered(playing.id, playhead))
 
     def _stop_playing(self) -> None:
         """End it. Its text stays to be read for as long as its round is open."""
@@ -264,7 +274,6 @@ class Stage:
     def _send(self) -> None:
         self._stop_rush()
         self._notice(SendingBegan(self.clock_ms()))
-        self._steps.watch(True)
         if self.room.sending is not None:
             if self.room.sending.line:
                 self._moved(0, 0)
@@ -285,27 +294,11 @@ class Stage:
             self._rush.stop()
             self._rush = None
         self._audience.show_line("")
-        self._steps.watch(self._busy)
 
     # Private: notices
 
-    @property
-    def _busy(self) -> bool:
-        return self.room.phase in ("watch", "sending")
-
-    def _notice(self, notice: AnyCommand) -> None:
+    def _notice(self, notice: Notice) -> None:
         self.apply(notice, SYSTEM)
-        if isinstance(notice, VoteDue):
-            self._parts.keep(self.room, True)
-            self._audience.publish()
-        elif isinstance(notice, StimulusOver):
-            self._parts.keep(self.room, True)
-            self._steps.watch(self.room.phase == "sending")
-            # Now: it may be the last thing that this server says.
-            self._audience.publish()
-        elif isinstance(notice, Sent):
-            # Now: this phone's clock runs until it has read its own first word.
-            self._audience.publish_to(notice.number)
 
     def _tell_presence(self, actor: Actor) -> None:
         if actor.role != "wall":

@@ -79,6 +79,12 @@ class Room(msgspec.Struct, frozen=True, omit_defaults=True):
         return 0.0 if self.frozen or self.round is None else self.round.speed
 
     @property
+    def busy(self) -> bool:
+        """Whether an engine works for this room just now."""
+        stimulus = self.round.stimulus if self.round is not None else None
+        return self.phase == "sending" or (stimulus is not None and stimulus.state == "running")
+
+    @property
     def enough_voted(self) -> bool:
         """Whether nine of ten connected phones that watched have voted."""
         assert self.round is not None

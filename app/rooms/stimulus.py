@@ -22,7 +22,7 @@ from app.prompt import Message, Prompt, Sampling
 from app.reply.log import Reply
 from app.reply.reader import Reader
 from app.rooms.ballot import LaneId
-from app.rooms.commands import FirstText, Notice, StimulusOver
+from app.rooms.commands import FirstText, Notice, Steered, StimulusOver
 from app.rooms.lane import Lane
 from app.rooms.plan import LanePlan, RoundPlan
 from app.rooms.playhead import Playhead
@@ -78,14 +78,14 @@ class Playing:
     def over(self) -> bool:
         return self._task.done()
 
-    def steer(self, speed: float) -> Playhead:
+    def steer(self, speed: float) -> None:
         """Go on at this speed from where it is; 0: stand."""
-        return self._move(self._playhead.turned(speed, self._now_ms()))
+        self._move(self._playhead.turned(speed, self._now_ms()))
 
-    def step(self) -> Playhead:
+    def step(self) -> None:
         """Go to the next piece of either lane that has been made, if there is one."""
         to_ms = min(self._due_ms.values(), default=0.0)
-        return self._move(self._playhead.put(to_ms, self._now_ms()))
+        self._move(self._playhead.put(to_ms, self._now_ms()))
 
     def stop(self) -> None:
         """End it now, the generation too; idempotent. No notice follows. Its text can still be read."""
@@ -165,11 +165,12 @@ class Playing:
         self._more()
         return True
 
-    def _move(self, playhead: Playhead) -> Playhead:
+    def _move(self, playhead: Playhead) -> None:
         self._playhead = playhead
         turned, self._turned = self._turned, asyncio.Event()
         turned.set()
-        return playhead
+        if not self.over:
+            self._tell(Steered(self.id, playhead))
 
     def _now_ms(self) -> float:
         return (self._now_ns() - self._reply.received_ns) / 1e6

@@ -139,8 +139,12 @@ def _advance(room: Room, command: Advance) -> Next:
             return reveal(room, by_hand=True), ()
         case "idle":
             return put_away(room), (StopPlaying(), StopSending())
-    ends: tuple[Effect, ...] = (StopSending(),) if command.to == "results" else ()
-    return replace(room, phase=command.to), ends
+        case "results":
+            assert room.sending is not None
+            # What is cut says nothing any more; nobody is waiting for it.
+            cut = replace(room.sending, running=frozenset())
+            return replace(room, phase="results", sending=cut), (StopSending(),)
+    return replace(room, phase=command.to), ()
 
 
 def _watch(room: Room) -> Next:

@@ -26,7 +26,7 @@ class Way:
 
     def __init__(self, plan: LanePlan) -> None:
         self._plan = plan
-        self._link = LinkPlan(plan.link.link()) if plan.link is not None else LinkPlan(Link())
+        self._link = LinkPlan(plan.link or Link())
         self._held: deque[Piece] = deque()
 
     @property

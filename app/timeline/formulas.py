@@ -1,6 +1,7 @@
-"""Formulas: what each number means, in one line each, with where it comes from and its unit.
+"""Formulas: what each number of a measurement means, in one line each, with its source and its unit.
 
-Whoever shows a number shows its formula. It refuses to compute any of them.
+They stand below the numbers, on the screen and in the report; the pages have words of their own. It
+refuses to compute any of them.
 """
 
 from __future__ import annotations
@@ -18,14 +19,13 @@ class Formula(msgspec.Struct, frozen=True):
 
 FORMULAS: dict[str, Formula] = {
     "ttft": Formula("first piece of text received - request sent", "common to all load generators", "ms"),
-    "first_word": Formula("first text painted - click", "Firstword", "ms"),
     "last": Formula("last piece of text received - request sent", "common: end-to-end latency", "ms"),
     "gap_chunk": Formula("time between two arrivals", "Firstword: what the reader sees", "ms"),
-    "gap_token": Formula(
-        "a_i - a_(i-1); 0 for tokens that came together", "common: inter-token latency (ITL)", "ms"
-    ),
     "percentile": Formula(
         "linear between order statistics at (n - 1) * p", "Hyndman & Fan 1996, type 7; NumPy's default", "ms"
+    ),
+    "streaming_cost": Formula(
+        "last piece streamed / last piece not streamed, same reply", "Firstword", "ratio; 1: none"
     ),
     "tpot": Formula(
         "(a_n - a_1) / (n - 1); none for one token", "common: time per output token", "ms per token"
@@ -43,30 +43,4 @@ FORMULAS: dict[str, Formula] = {
         "Etalon, arXiv 2407.07000, counted as in its code",
         "0 to 1",
     ),
-    "idle": Formula(
-        "max over i of (a_i - a_1) - (i - 1)/r; blind to the first wait",
-        "Smooth Goodput, arXiv 2410.14257",
-        "ms",
-    ),
-    "words_readable": Formula(
-        "words arrived and read at 238 words a minute, begun with the first",
-        "Brysbaert 2019, J. Mem. Lang. 109:104047",
-        "words",
-    ),
-    "streaming_cost": Formula(
-        "last piece streamed / last piece not streamed, same reply", "Firstword", "ratio; 1: none"
-    ),
-    "queue": Formula("request received -> prefill begins", "Firstword, server's clock", "ms"),
-    "prefill": Formula(
-        "prefill begins -> first token made; the prompt's last step makes it",
-        "Firstword, server's clock",
-        "ms",
-    ),
-    "hold_back": Formula(
-        "first token made -> first piece of text released", "Firstword, server's clock", "ms"
-    ),
-    "network": Formula(
-        "first piece received - its time on the server; both ways together", "Firstword, both clocks", "ms"
-    ),
-    "paint": Formula("first piece received -> first text painted", "Firstword, browser's clock", "ms"),
 }

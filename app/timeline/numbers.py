@@ -1,7 +1,8 @@
 """Numbers: everything there is to say about one reply's arrivals, with the targets it is held to.
 
-One call for pages' exports, rooms and the command line, so that all of them count alike. It refuses
-to know how any number is made (gaps, quality, reading) and how it is shown.
+One call for `measure` and `replay`, so that both count alike; the pages' twin is
+static/js/measure/metrics.js, held to the same golden file. It refuses to know how any number is made
+(gaps, quality) and how it is shown.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ DEFAULT_TARGETS = Targets()
 
 
 class Numbers(msgspec.Struct, frozen=True):
-    """See `app.timeline.formulas` for what each means; None: there is no such number."""
+    """Each is explained where it is computed (arrivals, gaps, quality); None: there is no such number."""
 
     ttft_ms: float | None
     last_ms: float | None

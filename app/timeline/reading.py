@@ -1,4 +1,4 @@
-"""Reading: how far a person can have read in a reply that is still coming.
+"""Reading: what counts as a word, and how fast words are read.
 
 238 words a minute is the mean of silent reading in English, non-fiction, of adults (Brysbaert, J.
 Mem. Lang. 109:104047, 2019); most people are between 175 and 300. It refuses to know tokens: people
@@ -8,9 +8,7 @@ read words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-
-from app.timeline.arrivals import Arrival
+from collections.abc import Iterable
 
 WORDS_PER_MINUTE = 238.0
 
@@ -42,25 +40,6 @@ def words_brought(texts: Iterable[str]) -> list[int]:
         brought.append(words - before)
         before = words
     return brought
-
-
-def words_readable(
-    arrivals: Sequence[Arrival], now_ms: float, words_per_minute: float = WORDS_PER_MINUTE
-) -> int:
-    """Whole words that somebody has read by ``now_ms`` who began with the first and never waited long.
-
-    The reader takes 60 000 / wpm ms a word and stops where the text stops until more comes.
-    """
-    word_ms = 60_000 / words_per_minute
-    read, free_ms = 0.0, 0.0
-    for arrival in arrivals:
-        if arrival.at_ms > now_ms:
-            break
-        begin_ms = max(free_ms, arrival.at_ms)
-        free_ms = begin_ms + arrival.words * word_ms
-        read += min(float(arrival.words), max(0.0, now_ms - begin_ms) / word_ms)
-    # The nudge is for a word that ends exactly now, which floats may miss.
-    return int(read + 1e-9)
 
 
 # Private

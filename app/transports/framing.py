@@ -85,7 +85,7 @@ class NdjsonFrames:
 
 
 class PlainFrames:
-    """Nothing but the text: pings and ends are silent, an error is an unclean end (see replies)."""
+    """Nothing but the text: pings and ends are silent, an error is an unclean end (see answer)."""
 
     media_type = PLAIN
 

@@ -29,7 +29,7 @@ from app.transports.grpc_messages import (
     start_fields,
     to_message,
 )
-from app.transports.guard import check_key
+from app.transports.guard import bracketed, check_key
 from app.transports.reading import Reading, Start, read_attach, read_start
 
 
@@ -68,7 +68,7 @@ class GrpcServer:
             )
         }
         self._server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, methods),))
-        host = f"[{self.host}]" if ":" in self.host else self.host
+        host = bracketed(self.host)
         try:
             self.port = self._server.add_insecure_port(f"{host}:{self.port}")
         except RuntimeError:

@@ -27,6 +27,7 @@ Headers = Sequence[tuple[bytes, bytes]]
 
 _HOST = re.compile(r"(\[[0-9a-f:.]+\]|[a-z0-9_.-]+)(?::\d{1,5})?\Z")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
+#: Hosts to listen on that are all of this machine's addresses.
 _WILDCARDS = frozenset({"", "0.0.0.0", "::"})
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 #: Work for the engine that a plain GET can ask for.
@@ -125,6 +126,11 @@ def host_name(host: str) -> str | None:
 def bracketed(address: str) -> str:
     """An address as a Host header writes it."""
     return f"[{address}]" if ":" in address and not address.startswith("[") else address
+
+
+def reachable(host: str) -> str:
+    """Where this machine itself finds a server that listens on ``host``."""
+    return "127.0.0.1" if host in _WILDCARDS else host
 
 
 def local_address(scope: Scope) -> str | None:

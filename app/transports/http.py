@@ -3,7 +3,8 @@
     POST   /api/replies         start (or find) a reply; Accept chooses the wire, JSON by default;
                                 with "poll": true it only says which reply that is
     GET    /api/replies/{id}/poll  what is new behind ?after=, at once
-    GET    /api/replies/{id}    read one from the beginning, or behind Last-Event-ID or ?after=
+    GET    /api/replies/{id}    read one from the beginning, or behind Last-Event-ID or ?after=,
+                                which JSON cannot do: it is the whole text, whatever the pace
     DELETE /api/replies/{id}    stop it, from wherever
     GET|POST /generate-stream   chunked plain text      } a disconnect stops these:
     GET|POST /generate-full     JSON {"text", …}        } nobody could come back for them
@@ -13,13 +14,12 @@ It refuses to know how answers are written (answer, framing) and what a prompt m
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp
 
 from app.errors import BadRequest, TooLarge
@@ -33,6 +33,7 @@ from app.transports.answer import StreamedAnswer, WholeAnswer
 from app.transports.crossing import attach
 from app.transports.polling import Pollers
 from app.transports.reading import Reading, Start
+from app.transports.routing import route
 
 _OFFERS = (framing.JSON, framing.SSE, framing.NDJSON, framing.PLAIN)
 _LESSON_KINDS = {**dict.fromkeys(("max_tokens", "temperature", "seed", "ignore_eos"), typed), "link": nested}
@@ -120,9 +121,13 @@ class HttpWires:
     def _answer(self, reply: Reply, media_type: str, how: Reading) -> ASGIApp:
         headers = {"x-reply-id": reply.id}
         if media_type == framing.JSON:
+            if how.after:
+                raise BadRequest(
+                    f"JSON holds the whole text; to go on behind a delta, accept {framing.SSE}, "
+                    f"{framing.NDJSON} or {framing.PLAIN}",
+                    param="after",
+                )
             return WholeAnswer(reply.attach("whole"), how, lambda text, done: _whole(text, done, headers))
-        # There is no way back on these wires: what the socket took is all we hear.
-        how = replace(how, acks=False)
         frames = framing.frames(media_type, how.after, self._settings.frame_bytes)
         return StreamedAnswer(attach(reply, how), how, frames, self._settings, headers)
 
@@ -131,12 +136,12 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
     """All routes of this module."""
     wires = HttpWires(replies, settings)
     return [
-        _route("/api/replies", wires.start, "POST"),
-        _route("/api/replies/{id}", wires.read, "GET"),
-        _route("/api/replies/{id}", wires.stop, "DELETE"),
-        _route("/api/replies/{id}/poll", wires.poll, "GET"),
-        _route("/generate-stream", wires.generate_stream, "GET", "POST"),
-        _route("/generate-full", wires.generate_full, "GET", "POST"),
+        route("/api/replies", wires.start, "POST"),
+        route("/api/replies/{id}", wires.read, "GET"),
+        route("/api/replies/{id}", wires.stop, "DELETE"),
+        route("/api/replies/{id}/poll", wires.poll, "GET"),
+        route("/generate-stream", wires.generate_stream, "GET", "POST"),
+        route("/generate-full", wires.generate_full, "GET", "POST"),
     ]
 
 
@@ -158,13 +163,6 @@ async def read_json(request: Request, limit_bytes: int) -> object:
 
 
 # Private
-
-
-def _route(path: str, endpoint: Callable[[Request], Awaitable[ASGIApp]], *methods: str) -> Route:
-    route = Route(path, endpoint, methods=list(methods))
-    # Starlette adds HEAD to GET; here it would make a whole reply for nobody.
-    route.methods = set(methods)
-    return route
 
 
 def _wanted(request: Request) -> str:

@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.errors import EngineLoading, NotFound, Overloaded
@@ -40,6 +40,7 @@ from app.transports.answer import STREAM_HEADERS, StreamedAnswer, body_message, 
 from app.transports.http import read_json
 from app.transports.outlet import ConnectionGone, Outlet, unless_gone
 from app.transports.reading import Reading, new_reply_id
+from app.transports.routing import route
 from app.transports.wire import wire_of
 
 #: Tokens in one block of the KV memory, ours and most others'.
@@ -196,12 +197,12 @@ def routes(replies: Replies, settings: Settings) -> list[BaseRoute]:
         return CrowdLines(crowds[0])
 
     return [
-        _get("/api/lab/steps", steps),
-        Route("/api/lab/users", crowd, methods=["POST"]),
-        _get("/api/lab/replies/{id}/gzip", compressed),
-        _get("/api/lab/replies/{id}/grpc", over_grpc),
-        _get("/api/lab/wires", wires),
-        Route("/api/lab/replies", staged, methods=["POST"]),
+        route("/api/lab/steps", steps, "GET"),
+        route("/api/lab/users", crowd, "POST"),
+        route("/api/lab/replies/{id}/gzip", compressed, "GET"),
+        route("/api/lab/replies/{id}/grpc", over_grpc, "GET"),
+        route("/api/lab/wires", wires, "GET"),
+        route("/api/lab/replies", staged, "POST"),
     ]
 
 
@@ -220,10 +221,3 @@ def _read_habits(fields: Fields) -> Habits:
         most=fields.integer("most_tokens", least, _MAX_ANSWER_TOKENS, max(least, 48)),
         seed=fields.integer("seed", 0, 2**31, 1),
     )
-
-
-def _get(path: str, endpoint: Callable[[Request], Awaitable[ASGIApp]]) -> Route:
-    route = Route(path, endpoint, methods=["GET"])
-    # Starlette adds HEAD to GET; here it would read for nobody.
-    route.methods = {"GET"}
-    return route

@@ -17,33 +17,45 @@ import grpc.aio
 from app.lab.http2_frames import FrameSplitter
 from app.settings import Settings
 from app.transports.grpc_messages import SERVICE, AttachRequest, Event
+from app.transports.guard import reachable
+from app.transports.outlet import beside
 
 _READ_BYTES = 65_536
 #: News that wait for a slow page; then the tap waits, and so does the call.
 _MAX_NEWS = 256
+#: What a page is told; None: that was all.
+News = asyncio.Queue[dict[str, Any] | None]
 
 
 async def grpc_news(reply: str, settings: Settings) -> AsyncIterator[dict[str, Any]]:
     """``frame``s as the server sent them, ``event``s as the client understood them, and the ``status``."""
-    news: asyncio.Queue[dict[str, Any] | None] = asyncio.Queue(_MAX_NEWS)
-    tap = await asyncio.start_server(lambda up, down: _pass_on(up, down, settings, news), "127.0.0.1", 0)
+    news: News = asyncio.Queue(_MAX_NEWS)
+    passing: set[asyncio.Task[None]] = set()
+
+    def tapped(client: asyncio.StreamReader, to_client: asyncio.StreamWriter) -> None:
+        task = asyncio.create_task(_pass_on(client, to_client, settings, news))
+        passing.add(task)
+        task.add_done_callback(passing.discard)
+
+    tap = await asyncio.start_server(tapped, "127.0.0.1", 0)
     port = tap.sockets[0].getsockname()[1]
-    calling = asyncio.ensure_future(_call(reply, port, settings, news))
+    calling = asyncio.create_task(_call(reply, port, settings, news))
     try:
         while (item := await news.get()) is not None:
             yield item
     finally:
-        calling.cancel()
         tap.close()
-        await asyncio.gather(calling, return_exceptions=True)
+        # Nobody takes news any more: whoever waits to tell some would wait for ever.
+        running = (calling, *passing)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
 
 
 # Private
 
 
-async def _call(
-    reply: str, port: int, settings: Settings, news: asyncio.Queue[dict[str, Any] | None]
-) -> None:
+async def _call(reply: str, port: int, settings: Settings, news: News) -> None:
     metadata = [("authorization", f"Bearer {settings.api_key}")] if settings.api_key else []
     # Connections of one process are shared unless told otherwise, and this one has an ear on it.
     options = [("grpc.use_local_subchannel_pool", 1)]
@@ -64,32 +76,26 @@ async def _call(
 
 
 async def _pass_on(
-    client: asyncio.StreamReader,
-    to_client: asyncio.StreamWriter,
-    settings: Settings,
-    news: asyncio.Queue[dict[str, Any] | None],
+    client: asyncio.StreamReader, to_client: asyncio.StreamWriter, settings: Settings, news: News
 ) -> None:
-    host = "127.0.0.1" if settings.host in ("", "0.0.0.0", "::") else settings.host
-    server, to_server = await asyncio.open_connection(host, settings.grpc_port)
+    """One connection through the tap, for as long as both ends live."""
     splitter = FrameSplitter()
+    with contextlib.closing(to_client), contextlib.suppress(OSError):
+        server, to_server = await asyncio.open_connection(reachable(settings.host), settings.grpc_port)
+        async with beside(_pass_up(client, to_server)):
+            while data := await server.read(_READ_BYTES):
+                to_client.write(data)
+                for frame in splitter.feed(data):
+                    told = base64.b64encode(frame.data).decode()
+                    await news.put({"type": "frame", "name": frame.name, "data": told})
+                await to_client.drain()
 
-    async def up() -> None:
+
+async def _pass_up(client: asyncio.StreamReader, to_server: asyncio.StreamWriter) -> None:
+    with contextlib.closing(to_server):
         while data := await client.read(_READ_BYTES):
             to_server.write(data)
             await to_server.drain()
-        to_server.close()
-
-    going_up = asyncio.ensure_future(up())
-    with contextlib.suppress(ConnectionError):
-        while data := await server.read(_READ_BYTES):
-            to_client.write(data)
-            for frame in splitter.feed(data):
-                told = base64.b64encode(frame.data).decode()
-                await news.put({"type": "frame", "name": frame.name, "data": told})
-            await to_client.drain()
-    going_up.cancel()
-    for writer in (to_client, to_server):
-        writer.close()
 
 
 def _event(message: Any) -> dict[str, Any]:

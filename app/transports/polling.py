@@ -28,7 +28,7 @@ class Poller:
 
     def __init__(self, reply: Reply, how: Reading) -> None:
         self.reply = reply
-        self.how = replace(how, acks=True)
+        self.how = how
         self.closed = False
         self._reader = attach(reply, self.how)
         self._waiting: deque[AnyEvent] = deque()

@@ -11,13 +11,14 @@ import asyncio
 import time
 
 from starlette.requests import Request
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.intake.fields import from_query, typed
 from app.transports import framing
 from app.transports.answer import STREAM_HEADERS, body_message, disconnected, start_message
 from app.transports.outlet import ConnectionGone, Outlet, unless_gone
+from app.transports.routing import route
 from app.transports.wire import wire_of
 
 _KINDS = {"ticks": typed, "every_ms": typed}
@@ -67,4 +68,4 @@ def routes() -> list[BaseRoute]:
         media_type = framing.choose(accept, (framing.SSE, framing.NDJSON))
         return Ticks(ticks, every_ms, media_type)
 
-    return [Route("/api/probe", probe, methods=["GET"])]
+    return [route("/api/probe", probe, "GET")]

@@ -9,7 +9,9 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, cast, get_args
+
+from msgspec import inspect
 
 from app.generation import Engine
 from app.intake.fields import Fields
@@ -18,7 +20,7 @@ from app.prompt import Prompt
 from app.replay.library import shipped
 from app.replay.player import Player
 from app.reply.flow import SlowPolicy
-from app.reply.link import DEFAULT_STALL_MS, Link
+from app.reply.link import Link
 from app.reply.pace import PACES, Pace
 from app.settings import Settings
 
@@ -26,10 +28,9 @@ from app.settings import Settings
 MAX_ID_CHARS = 128
 _POLICIES: tuple[SlowPolicy, ...] = get_args(SlowPolicy)
 _MAX_SEQ = 2**53
-#: As much as a careless proxy collects.
-MAX_FLUSH_BYTES = 65_536
 #: A fair race has two; a classroom joins by other means.
 _MAX_AWAITED = 16
+_LINK_FIELDS = cast(inspect.StructType, inspect.type_info(Link)).fields
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,18 +134,9 @@ def read_link(fields: Fields) -> Link | None:
     if not fields.has("link"):
         return None
     asked = Fields(fields.raw("link"), fields.path("link"))
-    link = Link(
-        latency_ms=asked.number("latency_ms", 0, 5000, 0.0),
-        jitter_ms=asked.number("jitter_ms", 0, 2000, 0.0),
-        kbps=asked.number("kbps", 1, 100_000, None),
-        loss_percent=asked.number("loss_percent", 0, 50, 0.0),
-        stall_ms=asked.number("stall_ms", 0, 5000, DEFAULT_STALL_MS),
-        flush_bytes=asked.integer("flush_bytes", 1, MAX_FLUSH_BYTES, None),
-        flush_ms=asked.number("flush_ms", 1, 30_000, None),
-        seed=asked.integer("seed", 0, _MAX_SEQ, 0),
-    )
+    found: dict[str, Any] = {field.name: _number(asked, field) for field in _LINK_FIELDS}
     asked.refuse_others()
-    return link
+    return Link(**found)
 
 
 def read_id(fields: Fields) -> str | None:
@@ -153,3 +145,17 @@ def read_id(fields: Fields) -> str | None:
     if id == "":
         raise fields.wrong("id", "must not be empty")
     return id
+
+
+# Private
+
+
+def _number(asked: Fields, field: inspect.Field) -> float | None:
+    """A field of a link, within the limits that the link itself declares."""
+    kinds = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
+    for kind in kinds:
+        if isinstance(kind, inspect.IntType):
+            return asked.integer(field.name, cast(int, kind.ge), cast(int, kind.le), field.default)
+        if isinstance(kind, inspect.FloatType):
+            return asked.number(field.name, cast(float, kind.ge), cast(float, kind.le), field.default)
+    raise AssertionError(f"{field.name} is no number")

@@ -19,12 +19,11 @@ from __future__ import annotations
 import io
 import re
 import secrets
-from collections.abc import Awaitable, Callable
 
 import segno
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from app.errors import BadRequest, Forbidden
 from app.intake.fields import Fields, from_query, typed
@@ -40,6 +39,7 @@ from app.transports import framing, rooms_socket
 from app.transports.guard import Rules, host_name, local_address
 from app.transports.http import read_json
 from app.transports.rooms_door import Door
+from app.transports.routing import route
 
 _MAX_BODY_BYTES = 4096
 _MAX_TITLE_CHARS = 80
@@ -88,8 +88,9 @@ class RoomRoutes:
 
     async def join(self, request: Request) -> Response:
         """POST /api/rooms/{code}/participants."""
-        stage = self._stage(request)
         fields = await _body(request)
+        # Found only now: while a body comes a room may go.
+        stage = self._stage(request)
         id = fields.text("id", None, MAX_KEY_CHARS)
         fields.refuse_others()
         known = [key for key in (self._door.phone_key(request, stage), id) if stage.number_of(key)]
@@ -105,8 +106,8 @@ class RoomRoutes:
 
     async def become_host(self, request: Request) -> Response:
         """POST /api/rooms/{code}/host."""
-        stage = self._stage(request)
         fields = await _body(request)
+        stage = self._stage(request)
         key = fields.string("key", MAX_KEY_CHARS)
         fields.refuse_others()
         if not stage.is_host(key):
@@ -190,26 +191,22 @@ def routes(rooms: Rooms, settings: Settings) -> list[BaseRoute]:
     door = Door(rooms, settings)
     found = RoomRoutes(door, Rules.of(settings), settings.host)
     return [
-        _route("/api/rooms", found.open, "POST"),
-        _route("/api/rooms/{code}", found.read, "GET"),
-        _route("/api/rooms/{code}", found.delete, "DELETE"),
-        _route("/api/rooms/{code}/participants", found.join, "POST"),
-        _route("/api/rooms/{code}/key", found.show_key, "GET"),
-        _route("/api/rooms/{code}/host", found.become_host, "POST"),
-        _route("/api/rooms/{code}/addresses", found.addresses, "GET"),
-        _route("/api/rooms/{code}/qr.svg", found.qr, "GET"),
-        _route("/api/rooms/{code}/export.csv", found.csv, "GET"),
-        _route("/api/rooms/{code}/export.json", found.json, "GET"),
-        _route("/api/preflight", found.preflight, "GET"),
+        route("/api/rooms", found.open, "POST"),
+        route("/api/rooms/{code}", found.read, "GET"),
+        route("/api/rooms/{code}", found.delete, "DELETE"),
+        route("/api/rooms/{code}/participants", found.join, "POST"),
+        route("/api/rooms/{code}/key", found.show_key, "GET"),
+        route("/api/rooms/{code}/host", found.become_host, "POST"),
+        route("/api/rooms/{code}/addresses", found.addresses, "GET"),
+        route("/api/rooms/{code}/qr.svg", found.qr, "GET"),
+        route("/api/rooms/{code}/export.csv", found.csv, "GET"),
+        route("/api/rooms/{code}/export.json", found.json, "GET"),
+        route("/api/preflight", found.preflight, "GET"),
         *rooms_socket.routes(door, settings),
     ]
 
 
 # Private
-
-
-def _route(path: str, endpoint: Callable[[Request], Awaitable[Response]], method: str) -> Route:
-    return Route(path, endpoint, methods=[method])
 
 
 async def _body(request: Request) -> Fields:

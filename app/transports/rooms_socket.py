@@ -13,7 +13,7 @@ import time
 
 import msgspec
 from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
 from app.errors import FirstwordError, RateLimited, Unauthorized
 from app.rooms.commands import read_command
@@ -25,14 +25,12 @@ from app.transports import rooms_messages as messages
 from app.transports.allowance import Allowance
 from app.transports.outlet import ConnectionGone, Outlet
 from app.transports.rooms_door import Door
-from app.transports.wire import wire_of
+from app.transports.text_socket import TextSocket
 
 _HELLO_S = 10.0
 #: What the kernel may hold unsent for a phone: four tokens' frames. The rest waits here and is merged, so
 #: that a slow phone shows what is new, not what was new ten seconds ago.
 _UNSENT_BYTES = 512
-#: Commands over the allowance that are answered before the socket is closed.
-_MAX_REFUSALS = 10
 
 
 class RoomSession:
@@ -42,40 +40,38 @@ class RoomSession:
         self._websocket = websocket
         self._door = door
         self._settings = settings
-        self._wire = wire_of(websocket.scope)
-        self._outlet = Outlet(self._send, self._wire)
+        self._socket = TextSocket(websocket, settings.send_s)
+        self._wire = self._socket.wire
+        self._outlet = Outlet(self._socket.send, self._wire)
         self._allowance = Allowance(settings.room_messages_per_minute)
-        self._refusals = 0
         self._stage: Stage
         self._member: Member
 
     async def run(self) -> None:
         """Serve the socket until the client is gone or shown out."""
-        await self._websocket.accept()
+        await self._socket.accept()
         self._wire.keep_short(_UNSENT_BYTES)
         try:
             await self._serve()
         except FirstwordError as error:
             await self._refuse(error)
-        except (ConnectionGone, WebSocketDisconnect):
+        except ConnectionGone:
             pass
 
     # Private
 
     async def _serve(self) -> None:
         self._stage = self._door.find(self._websocket, self._websocket.path_params["code"])
-        actor = self._known(await self._hello())
-        welcome = {"type": "welcome", "role": actor.role, "number": actor.number,
-                   "epoch": self._stage.epoch, "t": self._stage.clock_ms()}  # fmt: skip
-        await self._outlet.write(msgspec.json.encode(welcome).decode())
-        self._member = self._stage.enter(actor)
-        self._member.push = self._push
+        # In at once: whoever is shown out from here on is told so.
+        self._member = self._stage.enter(self._known(await self._hello()))
         try:
+            await self._outlet.write(self._welcome())
+            self._member.push = self._push
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._read())
                 tasks.create_task(self._write())
                 tasks.create_task(self._outlet.beat(self._settings.heartbeat_s, self._pulse))
-        except* (ConnectionGone, WebSocketDisconnect):
+        except* ConnectionGone:
             pass
         finally:
             self._stage.exit(self._member)
@@ -83,7 +79,7 @@ class RoomSession:
     async def _hello(self) -> messages.Hello:
         try:
             async with asyncio.timeout(_HELLO_S):
-                return messages.read_hello(await self._text())
+                return messages.read_hello(await self._socket.receive())
         except TimeoutError:
             raise Unauthorized(f"no hello came within {_HELLO_S:g} s") from None
 
@@ -104,10 +100,16 @@ class RoomSession:
                         return Actor("participant", number)
                 raise Unauthorized("this phone is not in the room; join it first")
 
+    def _welcome(self) -> str:
+        actor = self._member.actor
+        welcome = {"type": "welcome", "role": actor.role, "number": actor.number,
+                   "epoch": self._stage.epoch, "t": self._stage.clock_ms()}  # fmt: skip
+        return msgspec.json.encode(welcome).decode()
+
     async def _read(self) -> None:
         while True:
-            self._hear(await self._text())
-            if self._refusals > _MAX_REFUSALS:
+            self._hear(await self._socket.receive())
+            if self._allowance.ignored:
                 # Whoever floods is shown out, with the reason; what they said before stays.
                 self._member.dismiss(RateLimited.close_code, RateLimited.code)
                 return
@@ -120,7 +122,7 @@ class RoomSession:
             finally:
                 # What cannot be read costs like anything else; only pings are free.
                 if said != "ping":
-                    self._spend()
+                    self._allowance.spend(time.monotonic_ns())
             assert text is not None
             if said == "ping":
                 self._pong(text)
@@ -133,41 +135,20 @@ class RoomSession:
         pong = {"type": "pong", "t": self._stage.clock_ms(), "echo": messages.read_ping(text)}
         self._member.tell("pong", msgspec.json.encode(pong).decode())
 
-    def _spend(self) -> None:
-        if not self._allowance.take(time.monotonic_ns()):
-            self._refusals += 1
-            raise RateLimited(f"more than {self._settings.room_messages_per_minute} commands a minute")
-        self._refusals = 0
-
     async def _write(self) -> None:
         """Everything the member is to be told, for as long as somebody takes it."""
         while (frame := await self._member.next()) is not None:
             if self._wire.buffered_bytes == 0:
                 # Nothing waits, so this cannot: no deadline is needed, which is half of a frame's cost.
-                await self._send(frame)
+                await self._socket.send(frame)
             else:
                 await self._outlet.write(frame)
         assert self._member.dismissed is not None
-        await self._close(*self._member.dismissed)
+        await self._socket.close(*self._member.dismissed)
 
     def _push(self, frame: str) -> bool:
         """The short way out for text: the same bytes for everybody, when nothing waits here."""
         return self._wire.buffered_bytes == 0 and self._wire.write(messages.packet(frame))
-
-    async def _send(self, frame: str) -> None:
-        try:
-            await self._websocket.send_text(frame)
-        except RuntimeError:
-            # uvicorn has closed by itself (the peer did, or gave no pong), and we have not heard of it yet.
-            raise ConnectionGone("the socket is closed") from None
-
-    async def _text(self) -> str | None:
-        """The next message; None when it was no text."""
-        message = await self._websocket.receive()
-        if message["type"] != "websocket.receive":
-            raise ConnectionGone("the client closed the socket")
-        text: str | None = message.get("text")
-        return text
 
     def _pulse(self) -> str:
         return msgspec.json.encode({"type": "ping", "t": self._stage.clock_ms()}).decode()
@@ -175,19 +156,9 @@ class RoomSession:
     async def _refuse(self, error: FirstwordError) -> None:
         try:
             await self._outlet.write(messages.error_frame(error, "hello"))
-            await self._close(messages.close_code(error), error.code)
-        except (ConnectionGone, WebSocketDisconnect):
+            await self._socket.close(messages.close_code(error), error.code)
+        except ConnectionGone:
             pass
-
-    async def _close(self, code: int, reason: str) -> None:
-        try:
-            async with asyncio.timeout(self._settings.send_s):
-                await self._websocket.close(code, reason)
-        except TimeoutError:
-            self._wire.abort()
-        except RuntimeError:
-            pass  # It is closed already.
-        raise ConnectionGone(reason)
 
 
 def routes(door: Door, settings: Settings) -> list[BaseRoute]:

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable
 
 from starlette.routing import BaseRoute, WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect
+from starlette.websockets import WebSocket
 
-from app.errors import BadRequest, FirstwordError, RateLimited, ServerShutdown
+from app.errors import BadRequest, FirstwordError, ServerShutdown
 from app.events import AnyEvent, Error, Pong
 from app.intake.fields import Fields, parse_json
 from app.reply.registry import Replies
@@ -24,13 +24,11 @@ from app.transports import framing, reading
 from app.transports.allowance import Allowance
 from app.transports.outlet import ConnectionGone, Outlet
 from app.transports.shelf import Shelf
-from app.transports.wire import wire_of
+from app.transports.text_socket import TextSocket
 
 #: Answers to the client's own messages that may wait while its socket takes nothing; then it is
 #: not read from any more either.
 _MAX_ANSWERS = 32
-#: Messages over the allowance that are answered with an error before the socket is closed.
-_MAX_REFUSALS = 10
 #: What costs nothing: it keeps a reply moving, or asks for nothing.
 _FREE = ("ack", "ping")
 
@@ -45,20 +43,19 @@ class Session:
         settings: Settings,
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._websocket = websocket
+        self._socket = TextSocket(websocket, settings.send_s)
         self._replies = replies
         self._settings = settings
         self._now_ns = now_ns
         self._opened_ns = now_ns()
-        self._outlet = Outlet(websocket.send_text, wire_of(websocket.scope), self._send_heavy)
+        self._outlet = Outlet(self._socket.send, self._socket.wire, self._send_heavy)
         self._answers: asyncio.Queue[AnyEvent] = asyncio.Queue(_MAX_ANSWERS)
         self._allowance = Allowance(settings.ws_messages_per_minute)
-        self._refusals = 0
         self._shelf = Shelf(self._frame, self._outlet, settings.ws_replies)
 
     async def run(self) -> None:
         """Serve the socket until the client is gone."""
-        await self._websocket.accept()
+        await self._socket.accept()
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._shelf.tasks = tasks
@@ -66,7 +63,7 @@ class Session:
                 tasks.create_task(self._answer())
                 tasks.create_task(self._say_goodbye())
                 tasks.create_task(self._outlet.beat(self._settings.heartbeat_s, self._ping))
-        except* (ConnectionGone, WebSocketDisconnect):
+        except* ConnectionGone:
             pass
         finally:
             self._shelf.clear()
@@ -75,10 +72,7 @@ class Session:
 
     async def _read(self) -> None:
         while True:
-            message = await self._websocket.receive()
-            if message["type"] != "websocket.receive":
-                raise ConnectionGone("the client closed the socket")
-            await self._hear(message.get("text"))
+            await self._hear(await self._socket.receive())
 
     async def _hear(self, text: str | None) -> None:
         fields: Fields | None = None
@@ -89,15 +83,17 @@ class Session:
             failure = error
         try:
             if fields is None or fields.raw("type") not in _FREE:
-                self._spend()
+                self._allowance.spend(self._now_ns())
             if failure is not None:
                 raise failure
             if fields is not None:
                 await self._act(fields)
         except FirstwordError as error:
             await self._answers.put(_error_event(error, fields))
-            if self._refusals > _MAX_REFUSALS:
-                await self._close(error)
+            if self._allowance.ignored:
+                # Shown out with the reason: all that is still to be said goes first.
+                await self._answers.join()
+                await self._socket.close(error.close_code, error.code)
 
     async def _act(self, fields: Fields) -> None:
         match fields.raw("type"):
@@ -124,13 +120,6 @@ class Session:
         fields.refuse_others()
         return Pong(self._t() if id is None else self._replies.get(id).now_t(), echo, id)
 
-    def _spend(self) -> None:
-        if not self._allowance.take(self._now_ns()):
-            self._refusals += 1
-            limit = self._settings.ws_messages_per_minute
-            raise RateLimited(f"more than {limit} messages a minute on one socket")
-        self._refusals = 0
-
     def _start(self, fields: Fields) -> None:
         fields.require("id")
         start = reading.read_start(fields, self._settings)
@@ -155,25 +144,18 @@ class Session:
 
     async def _send_heavy(self, frame: str, least_bytes: int) -> None:
         # Blanks after JSON mean nothing.
-        await self._websocket.send_text(frame.ljust(least_bytes))
+        await self._socket.send(frame.ljust(least_bytes))
 
     async def _answer(self) -> None:
         while True:
             await self._outlet.write(self._frame(await self._answers.get()))
+            self._answers.task_done()
 
     async def _say_goodbye(self) -> None:
         """After a drain and the last frame: close with our own code; the server's own says less."""
         await self._replies.drained.wait()
         await self._shelf.emptied()
-        await self._close(ServerShutdown("The server is shutting down."))
-
-    async def _close(self, error: FirstwordError) -> None:
-        try:
-            async with asyncio.timeout(self._settings.send_s):
-                await self._websocket.close(error.close_code, error.code)
-        except TimeoutError:
-            wire_of(self._websocket.scope).abort()
-        raise ConnectionGone(error.message)
+        await self._socket.close(ServerShutdown.close_code, ServerShutdown.code)
 
     def _frame(self, event: AnyEvent) -> str:
         return framing.filled(framing.json_bytes(event), self._settings.frame_bytes).decode()

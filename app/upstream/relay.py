@@ -84,7 +84,7 @@ class Relay:
         except (EventTooLarge, Unreadable) as error:
             return self.failed(UpstreamFailed(f"the upstream's answer cannot be read: {error}"))
         except Exception:  # The border of one generation: the others go on.
-            log.exception("relaying %s failed", self.prompt.id)
+            log.exception("relaying an answer failed")
             return self.failed(FirstwordError("relaying the upstream's answer failed; see the server's log"))
         finally:
             patient.cancel()

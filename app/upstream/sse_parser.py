@@ -2,7 +2,8 @@
 
 Follows the HTML standard: lines end with CR, LF or CRLF; one leading BOM is dropped; several data
 lines are joined; comments and unknown fields are skipped; an event that no blank line ended is
-not an event. It refuses to know sockets, JSON and what ``[DONE]`` means.
+not an event. ``id`` and ``retry`` are skipped too: they are for clients that come back, and ours do
+not. It refuses to know sockets, JSON and what ``[DONE]`` means.
 """
 
 from __future__ import annotations
@@ -24,19 +25,16 @@ class EventTooLarge(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class SseEvent:
-    """One dispatched event; ``id`` is the last one that the stream has set so far."""
+    """One dispatched event."""
 
     data: str
     type: str = "message"
-    id: str = ""
 
 
 class SseParser:
     """One stream's parser; holds at most ``max_event_bytes`` of one unfinished event."""
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
-        #: What the stream asks a client to wait before it reconnects; None: nothing.
-        self.retry_ms: int | None = None
         self._max = max_event_bytes
         # The line being read
         self._line = bytearray()
@@ -46,7 +44,6 @@ class SseParser:
         self._data: list[str] = []
         self._data_bytes = 0
         self._type = ""
-        self._id = ""
 
     def feed(self, data: bytes) -> Iterator[SseEvent]:
         """Events that ``data`` completes, lazily: take them all before feeding more.
@@ -93,16 +90,11 @@ class SseParser:
             self._data_bytes += size
         elif name == "event":
             self._type = value
-        elif name == "id" and "\0" not in value:
-            self._id = value
-        elif name == "retry" and value.isascii() and value.isdigit() and len(value) <= 12:
-            # No sensible wait has more digits, and int() of thousands of them is slow.
-            self.retry_ms = int(value)
 
     def _dispatch(self) -> SseEvent | None:
         event = None
         if self._data:
-            event = SseEvent("\n".join(self._data), self._type or "message", self._id)
+            event = SseEvent("\n".join(self._data), self._type or "message")
         self._data = []
         self._data_bytes = 0
         self._type = ""

@@ -49,8 +49,10 @@ def test_json_is_exactly_the_agreed_shape(url: str, dialect: str) -> None:
 def test_the_screen_has_both_strips_the_numbers_and_their_formulas(url: str) -> None:
     result = run(url, "-n", "1")
     assert result.exit_code == 0, result.output
-    for piece in ("Streamed", "All at once", "First word", "Gaps p95", "Cost of streaming", "░", "ttft = "):
+    for piece in ("Streamed", "All at once", "First word", "Gaps p95", "Cost of streaming", "░"):
         assert piece in result.output
+    for name in ("ttft", "last", "gap_chunk", "tokens_per_second", "streaming_cost", "qoe", "fluidity"):
+        assert f"\n{name} = " in result.output
     assert "1 before to warm up, not counted" in " ".join(result.output.split())
 
 

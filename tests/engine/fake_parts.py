@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 from app.engine.commands import Add, Cancel, Command, Grant, Stop, Watch
 from app.engine.process import Emit, Parts, Progress, TellStep
-from app.errors import StartupError
+from app.errors import BadRequest, StartupError
 from app.generation import Begun, Ended, ModelInfo, Piece, StepRecord, Waiting
 from app.prompt import Message
 from app.settings import Settings
@@ -47,12 +47,15 @@ class WordTokenizer:
 
     def encode_chat(self, messages: Sequence[Message], continue_last: bool) -> list[int]:
         if messages[0].role == "system":
-            raise ValueError("no system messages, please")
+            raise ValueError("no system messages")
+        if messages[-1].role == "assistant" and not continue_last:
+            raise BadRequest("the template takes no such turn", param="messages")
         return [len(word) for message in messages for word in message.content.split()]
 
     def encode_text(self, text: str) -> list[int]:
         while text == "endless":
             time.sleep(1)
+        text.encode()  # as every tokenizer, it reads UTF-8
         return [len(word) for word in text.split()]
 
     def token_bytes(self, id: int) -> bytes:

@@ -188,5 +188,5 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Runner, An
     # Matrices this small gain nothing from a second thread, which a busy machine makes wait.
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    yield Runner(model, ModelInfo("llama"), 8, 256, frozenset({0})), reference
+    yield Runner(model, ModelInfo("llama"), 8, 256), reference
     torch.set_num_threads(threads)

@@ -63,7 +63,12 @@ def test_a_prompt_that_leaves_no_room_is_refused_with_both_numbers(prompt: Promp
 
 
 @pytest.mark.parametrize(
-    "prompt, why", [(chat("a", "x", "system"), "no system messages"), (chat("a", " "), "empty")]
+    "prompt, why",
+    [
+        (chat("a", "x", "system"), "no system messages"),
+        (chat("a", " "), "The prompt is empty"),
+        (chat("a", "x", "assistant"), "the template takes no such turn"),
+    ],
 )
 def test_a_prompt_that_the_template_refuses_fails_alone(prompt: Prompt, why: str):
     rig = Rig()
@@ -72,6 +77,27 @@ def test_a_prompt_that_the_template_refuses_fails_alone(prompt: Prompt, why: str
     assert [add.prompt.id for add in rig.serve_all() if isinstance(add, Add)] == ["b"]
     assert rig.failed.code == "invalid_request" and why in rig.failed.message
     assert rig.failed.param == "messages"
+
+
+def test_a_refusal_says_once_and_of_the_right_part_what_is_wrong():
+    refusals = []
+    for prompt in (chat("a", "x", "assistant"), chat("a", "x", "system"), Prompt("a", text="\ud800")):
+        rig = Rig()
+        rig.door.submit(prompt)
+        rig.serve_all()
+        refusals.append((rig.failed.message, rig.failed.param))
+    (told, _), (raised, _), (of_text, field) = refusals
+    assert told == "the template takes no such turn"
+    assert raised == "The model's chat template or tokenizer cannot read the messages: no system messages"
+    assert of_text.startswith("The model's tokenizer cannot read the prompt: ") and field == "prompt"
+
+
+def test_no_log_line_says_whose_prompt_could_not_be_read_or_what_it_said(caplog):
+    rig = Rig()
+    rig.door.submit(chat("the-key-of-a-reply", "x", "system"))
+    rig.serve_all()
+    assert "raised ValueError" in caplog.text
+    assert "the-key-of-a-reply" not in caplog.text and "no system messages" not in caplog.text
 
 
 def test_what_is_said_about_a_prompt_follows_it_and_overtakes_the_prompts_of_others():

@@ -130,31 +130,12 @@ def test_a_failure_in_reading_ahead_is_nobodys():
     assert world.ended("two").completion_tokens == 10
 
 
-def test_a_prompt_that_can_never_fit_is_refused_with_both_numbers():
-    world = World(num_blocks=2)
-    world.add(prompt("long", "x" * 32))
-    world.add(prompt("fits", "x" * 31))
-    world.run()
-    failed = world.failed("long")
-    assert (failed.code, failed.param) == ("prompt_too_long", "prompt")
-    assert "32" in failed.message and len(world.outputs("long")) == 1
-    world.ended("fits")
-    world = World(context_tokens=50)
-    world.add(prompt("long", "x" * 51))
-    world.add(prompt("cut", "x" * 45))
-    world.run()
-    assert "51 tokens" in world.failed("long").message and "50" in world.failed("long").message
-    assert world.ended("cut").completion_tokens == 5
-
-
-def test_what_only_the_engine_can_check_is_refused_at_the_door():
+def test_a_bias_for_a_token_that_the_model_lacks_is_refused():
     world = World()
     world.add(prompt("bias", sampling=Sampling(logit_bias={64: 1.0})))
-    world.add(prompt("empty", ""))
     world.run()
     assert (world.failed("bias").code, world.failed("bias").param) == ("invalid_request", "logit_bias")
     assert "63" in world.failed("bias").message
-    assert world.failed("empty").code == "invalid_request"
     assert world.runner.log == []
 
 
@@ -370,6 +351,37 @@ def test_a_lost_device_fails_everyone_and_ends_the_loop():
     with pytest.raises(RuntimeError, match="CUDA error"):
         world.run()
     assert {world.failed(id).code for id in "ab"} == {"engine_error"}
+
+
+def test_a_step_has_begun_until_it_is_done_and_again_with_every_attempt():
+    began_ns: list[int] = []
+
+    def fail(ids: list[str]) -> None:
+        began_ns.append(world.loop.step_began_ns or 0)
+        if len(ids) > 1:
+            raise RuntimeError("not together")
+
+    world = World(before_step=fail)
+    world.add(prompt("a"))
+    world.add(prompt("b"))
+    assert world.loop.step_began_ns is None
+    world.loop.run_once()
+    assert len(began_ns) == 3 and 0 < began_ns[0] < began_ns[1] < began_ns[2]
+    assert world.loop.step_began_ns is None
+
+
+def test_waiting_for_whoever_takes_the_outputs_is_no_part_of_a_step():
+    world = World()
+    began_ns: list[int] = []
+
+    def take_long(outputs: list[Output]) -> None:
+        world.clock.now_ns += 60 * 10**9
+
+    world.loop._outbox._emit = take_long
+    world.add(prompt("a"))
+    world.runner.fail = lambda chunks, decode: began_ns.append(world.loop.step_began_ns or 0)
+    world.loop.run_once()
+    assert began_ns[0] > 60e9
 
 
 def test_steps_are_told_only_while_watched():

@@ -75,7 +75,8 @@ class Reader:
 
 def send(engine: Engine, id: str = "x", **wishes) -> Reader:
     reader = Reader()
-    engine.submit(Prompt(id, messages=(Message("user", "say it now"),), **wishes), reader)
+    messages = () if "text" in wishes else (Message("user", "say it now"),)
+    engine.submit(Prompt(id, messages=messages, **wishes), reader)
     return reader
 
 
@@ -283,6 +284,9 @@ async def test_a_prompt_over_the_context_is_refused_with_both_numbers():
     [failed] = reader.outputs
     assert reader.failed is failed and reader.failed.code == "prompt_too_long"
     assert "has 3 tokens" in reader.failed.message and "holds 3" in reader.failed.message
+    assert reader.failed.param == "messages"
+    of_text = await say(await started(context_tokens=3), text="one two three")
+    assert of_text.failed.param == "prompt"
     assert (await say(await started(context_tokens=5))).ended.completion_tokens == 2
 
 

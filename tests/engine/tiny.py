@@ -7,6 +7,7 @@ or trips an assertion.
 
 from __future__ import annotations
 
+import queue
 import random
 import zlib
 from collections import defaultdict
@@ -16,8 +17,10 @@ from functools import lru_cache
 import msgspec
 import torch
 
-from app.engine.commands import Add, Command
+from app.engine.commands import Command
+from app.engine.door import Door
 from app.engine.loop import Loop, LoopSettings
+from app.engine.pipe import Outputs, Report
 from app.engine.runner_protocol import Chunk, DecodeRow, ModelRunner
 from app.generation import Ended, Failed, ModelInfo, Output, Piece, StepRecord
 from app.prompt import Message, Prompt
@@ -137,10 +140,16 @@ class World:
             fresh_seed=lambda: 7,
             before_step=before_step,
         )
+        self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
+        most_tokens = self.loop.scheduler.limits.sequence_tokens
+        self._door = Door(self.tokenizer, most_tokens, self._commands, self._told, self.clock)
 
     def add(self, prompt: Prompt) -> None:
-        assert prompt.text is not None
-        self.loop.apply(Add(prompt, self.tokenizer.encode_text(prompt.text)))
+        """Through the door, as everybody's."""
+        self._door.submit(prompt)
+        self._door.serve(self._door._waiting.get())
+        while not self._commands.empty():
+            self.loop.apply(self._commands.get())
 
     def apply(self, *commands: Command) -> None:
         for command in commands:
@@ -155,6 +164,10 @@ class World:
                 return
             self.clock.now_ns += int(wait_s * 1e9)
         raise AssertionError("the loop never comes to an end")
+
+    def _told(self, report: Report) -> None:
+        assert isinstance(report, Outputs)
+        self.emitted.append(report.outputs)
 
     def outputs(self, id: str) -> list[Output]:
         return [output for batch in self.emitted for output in batch if output.id == id]

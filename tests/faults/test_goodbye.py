@@ -46,18 +46,19 @@ async def test_cut_off_again_before_the_first_new_event_the_cursor_is_still_good
             await until(lambda: s.replies.running())
             for _ in range(3):
                 engine.step()
-            text = "".join(e["text"] for e in await ws.hear_until("delta", seq=3) if e["type"] == "delta")
+            events = await ws.hear_until("delta", seq=3)
+            text, reply = "".join(e["text"] for e in events if e["type"] == "delta"), events[-1]["reply"]
             ws.connection.transport.abort()
         for _ in range(3):
             await until(lambda: not s.replies.has_readers())
             async with talk(s.ws) as ws:
-                await ws.say("attach", reply="a", after=3)
+                await ws.say("attach", reply=reply, after=3)
                 await until(lambda: s.replies.has_readers())
                 ws.connection.transport.abort()
         for _ in range(7):
             engine.step()
         async with talk(s.ws) as ws:
-            await ws.say("attach", reply="a", after=3)
+            await ws.say("attach", reply=reply, after=3)
             events = await ws.hear_until("done")
         assert all(event.get("recovered") is not False for event in events)
         deltas = [event for event in events if event["type"] == "delta"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import pickle
 import signal
@@ -49,6 +50,16 @@ def hostile_folder(folder: Path, sentinel: Path) -> None:
     (folder / "config.json").write_text(json.dumps({"model_type": "evil", "auto_map": code}))
     (folder / "evil.py").write_text(f"open({str(sentinel)!r}, 'w')")
     (folder / "pytorch_model.bin").write_bytes(pickle.dumps(_Bomb(sentinel)))
+
+
+def test_no_line_of_a_log_is_told_an_id_which_is_a_key_to_its_reply() -> None:
+    app = Path(__file__).parents[2] / "app"
+    for path in app.rglob("*.py"):
+        for call in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(call, ast.Call) or not ast.unparse(call.func).startswith(("log.", "logger.")):
+                continue
+            told = [ast.unparse(part) for argument in call.args for part in ast.walk(argument)]
+            assert not [name for name in told if name == "id" or name.endswith((".id", "_id"))], path
 
 
 def test_the_bomb_would_go_off(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@
                  first_deadline_ms, deadline_ms: (fluidity)}
     expected    {ttft_ms, last_ms, tpot_ms, gaps_per_chunk {p50_ms, p95_ms, max_ms}, gaps_per_token
                  {the same}, tokens_per_second, qoe, fluidity, idle_ms}; null: there is no such number
-``reading``, how many words a person has read: {name, arrivals, now_ms, words_per_minute, expected}.
+``reading``, how many words a person has read, which pages alone show: {name, arrivals, now_ms,
+words_per_minute, expected}.
 
 Expected values were computed with exact fractions, by closed forms instead of the code's recursions, and are
 rounded to six places: compare with a tolerance of 1e-6 of the value, and of 1e-6 at least. The first
@@ -25,7 +26,6 @@ from app.timeline.arrivals import Arrival
 _FILE: dict[str, list[dict[str, Any]]] = json.loads(Path(__file__).with_name("metrics.json").read_text())
 
 CASES = _FILE["cases"]
-READING = _FILE["reading"]
 
 
 def arrivals_of(case: dict[str, Any]) -> list[Arrival]:

@@ -24,7 +24,7 @@ for (const { name, arrivals, parameters, expected } of golden.cases) {
 }
 
 for (const { name, arrivals, now_ms, words_per_minute, expected } of golden.reading) {
-  test(`the page reads as fast as the server: ${name}`, () => assert.equal(wordsReadable(arrivals, now_ms, words_per_minute), expected));
+  test(`a reader has read so many words: ${name}`, () => assert.equal(wordsReadable(arrivals, now_ms, words_per_minute), expected));
 }
 
 test("a percentile lies between its neighbours, and none of nothing", () => {

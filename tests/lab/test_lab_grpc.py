@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import socket
@@ -22,22 +23,27 @@ pytest.importorskip("grpc")
 
 from app.settings import Settings
 from app.transports.grpc_server import GrpcServer
+from app.transports.lab_grpc import grpc_news
 from tests.server import Running, run_server, until
 from tests.socket.clients import HELLO
 
 TEXT = "one two three four नमस्ते"
 
 
+def free_port() -> int:
+    """A port where nobody listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
 @asynccontextmanager
 async def with_grpc(engine: ScriptedEngine, **settings: Any) -> AsyncIterator[Running]:
     """A server that speaks both, as `firstword serve --grpc-port` starts it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    async with run_server(engine, grpc_port=port, **settings) as running:
-        grpc_server = GrpcServer(
-            running.replies, Settings(grpc_port=port, drain_s=0.0, **settings), "127.0.0.1", port
-        )
+    port = settings.setdefault("grpc_port", free_port())
+    async with run_server(engine, **settings) as running:
+        grpc_server = GrpcServer(running.replies, Settings(drain_s=0.0, **settings), "127.0.0.1", port)
         await grpc_server.start()
         try:
             yield running
@@ -101,6 +107,38 @@ async def test_a_page_that_leaves_ends_its_call_and_not_the_reply() -> None:
             num_readers = len(reply.readers)
         await until(lambda: len(reply.readers) < num_readers)
         assert reply.failure is None
+
+
+def taps() -> list[asyncio.Task[Any]]:
+    """Connections that are being passed on."""
+    return [task for task in asyncio.all_tasks() if getattr(task.get_coro(), "__name__", "") == "_pass_on"]
+
+
+async def test_a_page_that_leaves_while_the_tap_waits_for_it_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The news fill up before the page has taken any; then it goes."""
+    monkeypatch.setattr("app.transports.lab_grpc._MAX_NEWS", 1)
+    settings = Settings(grpc_port=free_port())
+    async with with_grpc(ScriptedEngine(spoken(TEXT, 0)), grpc_port=settings.grpc_port) as running:
+        async with httpx.AsyncClient(base_url=running.url) as client:
+            asked = {"messages": HELLO, "poll": True}
+            id = (await client.post("/api/replies", json=asked)).json()["reply"]
+        news = grpc_news(id, settings)
+        await anext(news)
+        queue = news.ag_frame.f_locals["news"]  # type: ignore[attr-defined]
+        await until(lambda: queue._putters and taps())
+        await news.aclose()  # type: ignore[attr-defined]
+        assert not taps()
+
+
+async def test_a_tap_that_reaches_nobody_says_so_and_leaves_nothing_behind(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    lines = [line async for line in grpc_news("r", Settings(grpc_port=free_port()))]
+    assert [line["type"] for line in lines] == ["status"] and lines[0]["code"] == "UNAVAILABLE"
+    await until(lambda: not taps())
+    assert not caplog.text
 
 
 async def test_without_grpc_the_page_is_told_so(serve: Callable[..., Any]) -> None:

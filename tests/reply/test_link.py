@@ -27,7 +27,7 @@ def deliveries(link: Link, frames: list[tuple[int, float]]) -> list[tuple[float,
         now += since
         ready.append(now)
         delivered += plan.send(size, now, last=place == len(frames) - 1)
-    assert plan.num_held == 0 and plan.flush_at_ms is None
+    assert plan.flush_at_ms is None and plan.flush(now) == []
     return list(zip(ready, delivered, strict=True))
 
 
@@ -69,7 +69,6 @@ def test_the_proxy_lets_go_at_so_many_bytes_or_so_long_after_the_first_and_not_b
         if sum(s for s, _ in held) >= (flush_bytes or float("inf")) or flush_bytes is flush_ms is None:
             expected, held = expected + [now] * len(held), []
         assert plan.send(size, now) == expected
-        assert plan.num_held == len(held)
     assert len(plan.flush(now)) == len(held)
 
 

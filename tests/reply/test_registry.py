@@ -43,7 +43,6 @@ async def test_start_is_idempotent_by_the_client_s_id():
     engine, replies = registry()
     first = replies.start(asked("a"), client_id="mine")
     assert replies.start(asked("b"), client_id="mine") is first
-    assert replies.get("mine") is first and replies.get("a") is first
     assert list(engine.prompts) == ["a"]
     engine.finish("a")
     assert replies.start(asked("c"), client_id="mine") is first
@@ -54,7 +53,16 @@ async def test_another_prompt_under_the_same_id_is_another_reply():
     first = replies.start(asked("a", "Tell me a secret"), client_id="1")
     second = replies.start(asked("b", "Hi"), client_id="1")
     assert second is not first
-    assert replies.get("1") is second and replies.get("a") is first
+    assert replies.start(asked("c", "Hi"), client_id="1") is second and replies.get("a") is first
+
+
+async def test_a_short_id_of_a_client_lets_nobody_in_and_a_long_one_does():
+    _, replies = registry()
+    long = replies.start(asked("a"), client_id="5f0e7c3a91b24d68")
+    replies.start(asked("b"), client_id="5f0e7c3a91b24d6")
+    assert replies.get("5f0e7c3a91b24d68") is long
+    with pytest.raises(NotFound, match="from 16 characters on"):
+        replies.get("5f0e7c3a91b24d6")
 
 
 async def test_unknown_replies_are_not_found():
@@ -77,7 +85,7 @@ async def test_the_line_at_the_door_is_bounded():
 async def test_the_oldest_finished_reply_that_nobody_reads_makes_room():
     engine, replies = registry()
     for id in "abcd":
-        replies.start(asked(id), client_id=f"client {id}")
+        replies.start(asked(id), client_id=f"a client called {id}")
         engine.begin(id)
     with pytest.raises(Overloaded, match="4 replies are running"):
         replies.start(asked("e"))
@@ -86,20 +94,20 @@ async def test_the_oldest_finished_reply_that_nobody_reads_makes_room():
     replies.get("b").attach("token")
     replies.start(asked("e"))
     assert len(replies) == 4
-    for forgotten in ("c", "client c"):
+    for forgotten in ("c", "a client called c"):
         with pytest.raises(NotFound):
             replies.get(forgotten)
-    assert replies.get("client b").id == "b"
+    assert replies.get("a client called b").id == "b"
 
 
 async def test_what_the_engine_refuses_was_never_started():
     engine, replies = registry()
     engine.ready = False
     with pytest.raises(EngineLoading):
-        replies.start(asked("a"), client_id="mine")
+        replies.start(asked("a"), client_id="mine and nobody's")
     assert len(replies) == 0
     with pytest.raises(NotFound):
-        replies.get("mine")
+        replies.get("mine and nobody's")
 
 
 async def test_a_fair_race_is_held_until_all_readers_are_there():

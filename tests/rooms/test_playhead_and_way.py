@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.events import Delta, Done, Timings, Usage
-from app.rooms.plan import LanePlan, LinkNumbers
+from app.reply.link import Link
+from app.rooms.plan import LanePlan
 from app.rooms.playhead import Playhead
 from app.rooms.way import Way
 
@@ -64,7 +65,7 @@ def test_a_polled_lane_comes_at_the_ticks_of_its_poller():
 
 
 def test_a_buffering_proxy_lets_go_of_everything_at_once_when_its_time_is_over():
-    plan = LanePlan(link=LinkNumbers(flush_bytes=2048, flush_ms=300))
+    plan = LanePlan(link=Link(flush_bytes=2048, flush_ms=300))
     dues, text = way_of(plan, [100.0, 200.0, 399.0, 450.0])
     assert dues == [400.0, 400.0, 400.0, 450.0, 450.0] and text == "0 1 2 3 "
     way = Way(plan)
@@ -80,7 +81,7 @@ def test_a_buffering_proxy_lets_go_of_everything_at_once_when_its_time_is_over()
         every_ms=st.sampled_from([0.0, 250.0]),
         link=st.none()
         | st.builds(
-            LinkNumbers, latency_ms=st.floats(0, 300), jitter_ms=st.floats(0, 100), kbps=st.just(400.0),
+            Link, latency_ms=st.floats(0, 300), jitter_ms=st.floats(0, 100), kbps=st.just(400.0),
             loss_percent=st.floats(0, 20), flush_bytes=st.none() | st.just(512), seed=st.integers(0, 9),
         ),
     ),
@@ -89,7 +90,9 @@ def test_whatever_the_way_nothing_is_lost_or_overtaken_or_early(gaps_ms, plan):
     times_ms = [sum(gaps_ms[: i + 1]) for i in range(len(gaps_ms))]
     dues, text = way_of(plan, times_ms)
     assert text == "".join(f"{number} " for number in range(len(times_ms)))
-    assert dues == sorted(dues) and all(at >= t for at, t in zip(dues, times_ms, strict=False))
+    assert dues == sorted(dues)
+    # Ticks are reckoned in floats: what is made a hair's breadth behind one may still be on it.
+    assert all(at >= t - 1e-9 for at, t in zip(dues, times_ms, strict=False))
 
 
 @pytest.mark.parametrize(

@@ -382,6 +382,32 @@ def test_in_own_time_each_phone_has_one_answer_in_flight_and_the_last_one_counts
     assert not lesson.room.sending.running
 
 
+def test_an_answer_that_the_results_cut_off_is_waited_for_by_nobody():
+    lesson = Lesson(num_phones=1)
+    lesson.say(OpenSending(SendingPlan("own_time", prompt="Count.")))
+    lesson.go("sending")
+    lesson.phone(1, SendOwn())
+    lesson.go("results")
+    assert lesson.did == [StopSending()] and lesson.room.sending and not lesson.room.sending.running
+
+
+def test_an_engine_works_for_a_room_while_its_stimulus_is_made_and_while_everybody_sends():
+    lesson = Lesson(num_phones=1)
+    lesson.open()
+    lesson.go("watch")
+    lesson.notice(StimulusBegan("s", 0.0))
+    assert lesson.room.busy
+    lesson.notice(StimulusOver("s"))
+    assert lesson.room.phase == "watch" and not lesson.room.busy
+    lesson.go("vote", "reveal")
+    lesson.say(OpenSending(SendingPlan(prompt="Count.")))
+    assert not lesson.room.busy
+    lesson.go("sending")
+    assert lesson.room.busy
+    lesson.go("results")
+    assert not lesson.room.busy
+
+
 @pytest.mark.parametrize("mode", ["batched", "one_at_a_time"])
 def test_who_sends_together_does_not_send_alone(mode):
     lesson = Lesson(num_phones=1)

@@ -140,6 +140,15 @@ async def test_an_event_source_resumes_behind_what_it_has_and_stops_after_the_en
         assert wrong.status_code == 400
 
 
+async def test_json_which_holds_the_whole_text_refuses_to_go_on_behind_a_delta():
+    async with run_server(ScriptedEngine(WORDS)) as s, client(s.url) as c:
+        path = f"/api/replies/{(await c.post('/api/replies', json=BODY)).json()['reply']}"
+        for how in ({"params": {"after": 2}}, {"headers": {"last-event-id": "2"}}):
+            refused = await c.get(path, **how)
+            assert (refused.status_code, refused.json()["param"]) == (400, "after")
+        assert (await c.get(path, params={"after": 0, "pace": "word"})).json()["text"] == TEXT
+
+
 async def test_after_the_resume_window_the_whole_text_comes_anew_and_says_so():
     async with run_server(ScriptedEngine(WORDS), resume_s=0.05) as s, client(s.url) as c:
         reply = (await c.post("/api/replies", json=BODY)).json()["reply"]
@@ -187,6 +196,9 @@ BAD = [
     ("POST", "/generate-stream", b'{"prompt": 5}', 400, "prompt"),
     ("HEAD", "/generate-stream?prompt=x", b"", 405, None),
     ("PUT", "/generate-stream?prompt=x", b"", 405, None),
+    ("HEAD", "/api/probe?ticks=600&every_ms=2000", b"", 405, None),
+    ("HEAD", "/api/lab/steps", b"", 405, None),
+    ("HEAD", "/api/preflight?bytes=2000000", b"", 405, None),
     ("GET", "/api/probe?ticks=0", b"", 400, "ticks"),
     ("GET", "/generate-full?prompt=a+b+c+d+e+f+g+h+i", b"", 400, "messages"),
 ]

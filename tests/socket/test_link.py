@@ -48,7 +48,7 @@ async def test_a_websocket_reads_one_reply_near_and_another_far():
         assert far[-1]["id"] == "far" and "".join(e.get("text", "") for e in far) == TEXT
         # The stamps are the server's: the way is none of its time.
         assert far[-1]["t"] < 120
-        await ws.say("attach", reply="far", after=2, link={"latency_ms": 1, "seed": 3})
+        await ws.say("attach", reply=far[-1]["reply"], after=2, link={"latency_ms": 1, "seed": 3})
         assert "".join(e.get("text", "") for e in await ws.hear_until("done")) == " three."
 
 
@@ -84,8 +84,8 @@ async def test_a_stop_is_felt_at_once_however_far_the_reader_is():
     async with run_server(engine) as s, talk(s.ws) as ws:
         began = clock()
         await ws.start("a", ignore_eos=True, link={"latency_ms": 5000})
-        await until(lambda: s.replies.running() and s.replies.get("a").pause)
-        await ws.say("stop", reply="a")
+        await until(lambda: s.replies.running() and s.replies.running()[0].pause)
+        await ws.say("stop", reply=s.replies.running()[0].id)
         events = await ws.hear_until("done")
         assert events[-1]["finish_reason"] == "cancelled" and clock() - began < 2
         assert "".join(e.get("text", "") for e in events) == "word " * 64

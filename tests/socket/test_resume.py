@@ -35,15 +35,13 @@ async def test_two_hundred_drops_at_random_offsets_lose_and_double_nothing():
         drops = turn = 0
         while drops < 200:
             turn += 1
-            text, after, ended = "", 0, False
+            text, after, ended, name = "", 0, False, f"nobody-guesses-{turn}"
             while not ended:
                 async with talk(s.ws) as ws:
                     if after == 0:
-                        await ws.start(f"r{turn}", pace=chance.choice(["token", "word"]))
+                        await ws.start(name, pace=chance.choice(["token", "word"]))
                     else:
-                        await ws.say(
-                            "attach", reply=f"r{turn}", after=after, pace=chance.choice(["token", "word"])
-                        )
+                        await ws.say("attach", reply=name, after=after, pace=chance.choice(["token", "word"]))
                     leave_at = after + chance.randint(1, NUM // 2)
                     while not ended and after < leave_at:
                         event = await ws.hear()

@@ -394,6 +394,19 @@ async def test_a_deleted_room_is_gone_for_everybody():
             assert await RoomSocket(connection).closed() == 4404
 
 
+async def test_who_comes_in_while_the_room_is_deleted_is_told_so():
+    async with run_server(ScriptedEngine(WORDS)) as s, classroom(s) as room:
+        id = (await room.join())["id"]
+        async with connect(room.url) as connection:
+            # The room was found before this was answered; then it goes.
+            await (await connection.ping())
+            await room.teacher_http.delete(f"/api/rooms/{room.code}")
+            socket = RoomSocket(connection)
+            await socket.say("hello", role="participant", id=id)
+            assert (await socket.hear())["code"] == "not_found"
+            assert await socket.closed() == 4404
+
+
 async def test_a_closed_room_is_ended_for_phones_and_its_results_can_still_be_had():
     async with run_server(ScriptedEngine(WORDS)) as s, classroom(s) as room:
         async with room.teacher() as teacher, room.phone() as phone:

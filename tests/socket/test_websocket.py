@@ -129,7 +129,7 @@ async def test_an_error_names_the_clients_own_id():
 async def test_stop_works_from_another_socket_while_still_in_line():
     engine = ScriptedEngine(WORDS, slots=1, manual=True)
     async with run_server(engine) as s, talk(s.ws) as first, talk(s.ws) as second:
-        await first.start("a")
+        await first.start("a-name-nobody-guesses")
         await first.hear_until("started")
         await second.start("b")
         queued = (await second.hear_until("queued"))[-1]
@@ -137,7 +137,7 @@ async def test_stop_works_from_another_socket_while_still_in_line():
         done = (await second.hear_until("done"))[-1]
         assert (done["finish_reason"], done["timings"]["first_token_ms"]) == ("cancelled", None)
         assert engine.made[queued["reply"]] == 0
-        await second.say("stop", reply="a")
+        await second.say("stop", reply="a-name-nobody-guesses")
         assert (await first.hear_until("done"))[-1]["finish_reason"] == "cancelled"
 
 
@@ -194,11 +194,11 @@ async def test_start_is_idempotent_by_id():
 async def test_a_held_generation_begins_when_all_its_readers_are_there():
     engine = ScriptedEngine(WORDS)
     async with run_server(engine) as s, talk(s.ws) as streamed, talk(s.ws) as whole:
-        await streamed.start("race", await_readers=2)
+        await streamed.start("race-4f81c2d90b7e", await_readers=2)
         await streamed.say("ping")
         assert kinds([await streamed.hear()]) == ["pong"]
         assert not engine.made
-        await whole.say("attach", reply="race", pace="whole")
+        await whole.say("attach", reply="race-4f81c2d90b7e", pace="whole")
         one, other = await streamed.hear_until("done"), await whole.hear_until("done")
         assert text(one) == text(other) and one[-1] == other[-1]
         assert len(engine.made) == 1
@@ -230,11 +230,26 @@ async def test_too_many_messages_are_refused_and_then_end_the_socket():
             assert (await ws.hear())["code"] == "not_found"
         await ws.say("ping")
         assert (await ws.hear())["type"] == "pong"
+        num_told = 0
         with pytest.raises(ConnectionClosed) as closed:
             for _ in range(50):
                 await ws.connection.send("not even JSON")
                 assert (await ws.hear())["code"] == "rate_limited"
+                num_told += 1
         assert closed.value.rcvd is not None and closed.value.rcvd.code == 4429
+        assert num_told == 11, "the last one is told, too"
+
+
+async def test_a_flood_hears_every_refusal_and_leaves_nothing_in_the_log(capsys):
+    async with run_server(ws_messages_per_minute=3) as s, talk(s.ws) as ws:
+        for _ in range(3 + 11):
+            await ws.say("stop", reply="x")
+        codes = [(await ws.hear())["code"] for _ in range(3 + 11)]
+        assert codes == ["not_found"] * 3 + ["rate_limited"] * 11
+        with pytest.raises(ConnectionClosed):
+            await ws.hear()
+        assert ws.connection.close_code == 4429
+    assert capsys.readouterr().err == ""
 
 
 async def test_a_message_over_the_limit_closes_with_1009():
@@ -284,8 +299,8 @@ async def test_attaching_again_on_the_same_socket_reads_anew():
         await ws.start("a")
         await until(lambda: s.replies.running())
         engine.step()
-        await ws.hear_until("delta")
-        await ws.say("attach", reply="a", pace="whole")
+        reply = (await ws.hear_until("delta"))[-1]["reply"]
+        await ws.say("attach", reply=reply, pace="whole")
         await ws.hear_until("started")
         for _ in range(3):
             engine.step()

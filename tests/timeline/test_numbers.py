@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from app.timeline import gaps, quality
 from app.timeline.arrivals import Arrival, token_times
-from app.timeline.formulas import FORMULAS
-from app.timeline.numbers import Numbers, Targets, numbers_of
+from app.timeline.numbers import Targets, numbers_of
 from tests.golden.metrics import CASES, arrivals_of
 
 #: The table of the definitions, digit by digit: QoE, fluidity, idle s, E2E s, TPOT ms.
@@ -134,13 +133,3 @@ def test_streaming_costs_the_ratio_of_the_last_words() -> None:
     assert gaps.streaming_cost(None, 4000) is None
     assert gaps.streaming_cost(4100, None) is None
     assert gaps.streaming_cost(0, 0) is None
-
-
-def test_every_number_has_a_formula_with_its_source_and_unit() -> None:
-    spelled = {"gaps_per_chunk": "gap_chunk", "gaps_per_token": "gap_token"}
-    counts = {"tokens", "chunks"}
-    for field in msgspec.structs.fields(Numbers):
-        if field.name not in counts:
-            name = spelled.get(field.name, field.name.removesuffix("_ms"))
-            assert name in FORMULAS, field.name
-    assert all(formula.text and formula.source and formula.unit for formula in FORMULAS.values())

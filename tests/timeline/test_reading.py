@@ -1,31 +1,14 @@
-"""How far a reader is, and what counts as a word."""
+"""What counts as a word."""
 
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.timeline.reading import words_brought, words_in, words_readable
-from tests.golden.metrics import READING, arrivals_of
-from tests.timeline.test_numbers import timelines
-
-
-@pytest.mark.parametrize("case", READING, ids=lambda case: case["name"])
-def test_a_reader_has_read_so_many_words(case: dict[str, Any]) -> None:
-    assert words_readable(arrivals_of(case), case["now_ms"], case["words_per_minute"]) == case["expected"]
-
-
-@given(timelines(), st.integers(0, 60_000), st.integers(0, 60_000), st.floats(30, 600))
-def test_reading_only_goes_on_and_never_ahead_of_the_text(
-    arrivals: list[Any], earlier_ms: int, by_ms: int, speed: float
-) -> None:
-    earlier = words_readable(arrivals, earlier_ms, speed)
-    later = words_readable(arrivals, earlier_ms + by_ms, speed)
-    assert 0 <= earlier <= later <= sum(a.words for a in arrivals)
+from app.timeline.reading import words_brought, words_in
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 
 from app.errors import BadRequest, FirstwordError, Forbidden, Unauthorized
 from app.settings import Settings
-from app.transports.guard import Rules, check
+from app.transports.guard import Rules, check, reachable
 
 RULES = Rules.of(Settings(allowed_hosts="lab.local, https://chat.example:8443"))
 KEYED = Rules.of(Settings(api_key="sesame"))
@@ -138,6 +138,12 @@ def test_a_bound_address_is_a_name_of_ours_but_a_wildcard_is_not():
     assert "10.0.0.7" in Rules.of(Settings(host="10.0.0.7")).hosts
     assert "[fe80::1]" in Rules.of(Settings(host="fe80::1")).hosts
     assert "0.0.0.0" not in Rules.of(Settings(host="0.0.0.0")).hosts
+
+
+@pytest.mark.parametrize("host", ["", "0.0.0.0", "::"])
+def test_a_server_on_all_addresses_is_reached_on_this_machines_own(host):
+    assert reachable(host) == "127.0.0.1"
+    assert (reachable("10.0.0.7"), reachable("fe80::1")) == ("10.0.0.7", "fe80::1")
 
 
 @pytest.mark.parametrize(("site", "passes"), [("none", True), ("same-origin", True), ("cross-site", False)])

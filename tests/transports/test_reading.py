@@ -1,12 +1,17 @@
 """How a reply is read, from a request's fields: links with their limits."""
 
+import contextlib
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from app.errors import BadRequest
 from app.intake.fields import Fields, from_query, nested
 from app.reply.link import Link
+from app.rooms.plan import LanePlan
 from app.transports.reading import Reading, read_attach, read_link, read_place
 
 
@@ -48,6 +53,21 @@ def test_wrong_ones_are_refused_by_their_name(link: Any, param: str):
     with pytest.raises(BadRequest) as failure:
         read_link(Fields({"link": link}))
     assert failure.value.param == param
+
+
+@given(
+    st.sampled_from(Link.__struct_fields__),
+    st.sampled_from([0, 1, 50, 2000, 5000, 30_000, 65_536, 100_000, 2**31, 2**53]),
+    st.sampled_from([-1, 0, 1]),
+)
+def test_a_room_takes_the_same_links_as_every_other_wire(name: str, limit: int, beyond: int):
+    link: dict[str, int] = {name: limit + beyond}
+    taken: list[Link | None] = []
+    with contextlib.suppress(BadRequest):
+        taken.append(read_link(Fields({"link": link})))
+    with contextlib.suppress(msgspec.ValidationError):
+        taken.append(msgspec.convert({"link": link}, LanePlan).link)
+    assert len(taken) != 1 and taken[:1] == taken[1:]
 
 
 def test_an_attach_and_a_query_take_a_link_too():

@@ -26,10 +26,10 @@ STREAM = (
 )  # fmt: skip
 EVENTS = [
     SseEvent("नमस्ते 👩‍👩‍👧"),
-    SseEvent("one\ntwo", "note", "7"),
-    SseEvent("", id="7"),
-    SseEvent('{"a": 1}', id="7"),
-    SseEvent("last", id="7"),
+    SseEvent("one\ntwo", "note"),
+    SseEvent(""),
+    SseEvent('{"a": 1}'),
+    SseEvent("last"),
 ]
 
 
@@ -52,19 +52,6 @@ def test_only_one_leading_bom_is_dropped() -> None:
 
 def test_one_leading_space_of_a_value_is_dropped_and_no_more() -> None:
     assert parse(b"data:  a\n\n") == [SseEvent(" a")]
-
-
-def test_an_id_with_a_nul_is_ignored() -> None:
-    assert parse(b"id: 1\ndata: a\n\nid: 2\0\ndata: b\n\n") == [SseEvent("a", id="1"), SseEvent("b", id="1")]
-
-
-@pytest.mark.parametrize(
-    ("value", "retry_ms"), [("250", 250), ("5x", None), ("", None), ("²", None), ("9" * 13, None)]
-)
-def test_retry_takes_ascii_digits_only(value: str, retry_ms: int | None) -> None:
-    parser = SseParser()
-    assert list(parser.feed(f"retry: {value}\n".encode())) == []
-    assert parser.retry_ms == retry_ms
 
 
 def test_bytes_that_are_no_utf8_become_replacement_characters_of_that_line_only() -> None:

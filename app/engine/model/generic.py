@@ -26,12 +26,13 @@ _CONTEXT_NAMES = ("max_position_embeddings", "n_positions", "max_seq_len", "seq_
 
 
 class GenericRunner:
-    """One transformers model with a cache for each slot."""
+    """One transformers model with a cache for each slot, which takes memory as it grows."""
 
-    def __init__(
-        self, model: Any, info: ModelInfo, num_slots: int, context_tokens: int, eos_ids: frozenset[int]
-    ) -> None:
-        self.info, self.eos_ids = info, eos_ids
+    #: Its memory is no fixed number of slots: it is taken as tokens come.
+    takes_kv_at_once = False
+
+    def __init__(self, model: Any, info: ModelInfo, num_slots: int, context_tokens: int) -> None:
+        self.info = info
         self.num_slots, self.context_tokens = num_slots, context_tokens
         self._model = model
         # Some models pad their head; the configured size is what tokens can be.
@@ -107,9 +108,7 @@ class GenericRunner:
         return cache
 
 
-def load(
-    folder: ModelFolder, numerics: Numerics, settings: Settings, eos_ids: frozenset[int]
-) -> GenericRunner:
+def load(folder: ModelFolder, numerics: Numerics, settings: Settings) -> GenericRunner:
     """A runner for ``folder``'s model. Raises StartupError when transformers cannot run it so."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -131,7 +130,7 @@ def load(
     context = min(own, settings.context_tokens or own)
     label = str(dtype).removeprefix("torch.")
     info = ModelInfo(folder.name, context, str(numerics.device), label)
-    return GenericRunner(model, info, 2 * settings.max_batch, context, eos_ids)
+    return GenericRunner(model, info, 2 * settings.max_batch, context)
 
 
 # Private

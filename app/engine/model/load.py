@@ -6,6 +6,7 @@ It refuses to know what the runner is used for.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from app.engine.model.llama import Llama
 from app.engine.model.numerics import Numerics
 from app.engine.model.runner import Runner
 from app.engine.model.tensors import GROUP, Tensors
-from app.engine.runner_protocol import Chunk, ModelRunner
+from app.engine.runner_protocol import Chunk
 from app.engine.tokenizer import Tokenizer
 from app.errors import StartupError
 from app.generation import ModelInfo
@@ -28,6 +29,7 @@ from app.settings import Settings
 
 if TYPE_CHECKING:
     from app.engine.model.compiled.model import CompiledLlama
+    from app.engine.model.generic import GenericRunner
 
 Progress = Callable[[str, float | None], None]
 
@@ -37,7 +39,7 @@ _SLOTS_PER_SEQUENCE = 2
 _KV_SHARE = 0.6
 
 
-def load(settings: Settings, progress: Progress) -> tuple[ModelRunner, Tokenizer]:
+def load(settings: Settings, progress: Progress) -> tuple[Runner | GenericRunner, Tokenizer]:
     """The model that ``settings`` names, ready to run. Raises StartupError of one line.
 
     ``progress(what, part)`` is told what is going on, ``part`` from 0 to 1 or None.
@@ -52,9 +54,9 @@ def load(settings: Settings, progress: Progress) -> tuple[ModelRunner, Tokenizer
     if arch is None:
         from app.engine.model.generic import load as load_generic
 
-        runner: ModelRunner = load_generic(folder, numerics, settings, tokenizer.eos_ids)
+        runner: Runner | GenericRunner = load_generic(folder, numerics, settings)
     else:
-        runner = _llama(folder, arch, numerics, settings, tokenizer.eos_ids, progress)
+        runner = _llama(folder, arch, numerics, settings, progress)
     progress("compiling and warming up" if numerics.compiled else "warming up", None)
     _warm_up(runner)
     return runner, tokenizer
@@ -80,6 +82,21 @@ def form(numerics: Numerics, settings: Settings) -> type[Llama] | type[CompiledL
     return CompiledLlama
 
 
+def free_bytes(device: torch.device) -> int:
+    """Memory that ``device`` could still give. On a CPU what the kernel gives without swapping; where
+    it does not say, half of all."""
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        return free
+    if device.type == "mps":
+        return torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+
+
 # Private
 
 
@@ -98,7 +115,6 @@ def _llama(
     arch: Architecture,
     numerics: Numerics,
     settings: Settings,
-    eos_ids: frozenset[int],
     progress: Progress,
 ) -> Runner:
     numerics = suited(arch, numerics)
@@ -116,23 +132,19 @@ def _llama(
     if numerics.device.type != "cpu":
         context = _fitting_context(arch, numerics, slots, context)
     info = ModelInfo(folder.name, context, str(numerics.device), numerics.label)
-    return Runner(model, info, slots, context, eos_ids)
+    return Runner(model, info, slots, context)
 
 
 def _fitting_context(arch: Architecture, numerics: Numerics, slots: int, context: int) -> int:
     """Tokens a slot can have on a device whose memory is taken at once."""
     per_token = arch.layers * 2 * arch.kv_heads * arch.head_dim * numerics.kv.itemsize
-    if numerics.device.type == "cuda":
-        free, _ = torch.cuda.mem_get_info(numerics.device)
-    else:
-        free = torch.mps.recommended_max_memory() - torch.mps.current_allocated_memory()
-    fitting = int(free * _KV_SHARE) // (per_token * (slots + 1)) // 16 * 16
+    fitting = int(free_bytes(numerics.device) * _KV_SHARE) // (per_token * (slots + 1)) // 16 * 16
     if fitting < 256:
         raise StartupError(f"the device has no memory left for {slots} KV slots: lower FIRSTWORD_MAX_BATCH")
     return min(context, fitting)
 
 
-def _warm_up(runner: ModelRunner) -> None:
+def _warm_up(runner: Runner | GenericRunner) -> None:
     """The first call of each operator is slow; pay here instead of in the first reply."""
     count = min(64, runner.context_tokens - 1)
     runner.step([Chunk(0, 0, [0] * count, True)], [])

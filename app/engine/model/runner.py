@@ -38,10 +38,8 @@ class Model(Protocol):
 class Runner:
     """One loaded model with its KV memory."""
 
-    def __init__(
-        self, model: Model, info: ModelInfo, num_slots: int, context_tokens: int, eos_ids: frozenset[int]
-    ) -> None:
-        self.info, self.eos_ids = info, eos_ids
+    def __init__(self, model: Model, info: ModelInfo, num_slots: int, context_tokens: int) -> None:
+        self.info = info
         self.num_slots, self.context_tokens = num_slots, context_tokens
         self.vocab_size = model.arch.vocab
         self.model = model
@@ -57,6 +55,8 @@ class Runner:
             dtype=model.numerics.kv,
             device=model.numerics.device,
         )
+        #: Whether all KV memory there will be is taken already; else a page is when it is written.
+        self.takes_kv_at_once = model.numerics.device.type != "cpu"
         self._static: StaticDecode | None = None
         if on_cuda and isinstance(model, Llama):
             self._static = StaticDecode(model, self.kv, num_slots, context_tokens, graphs=True)

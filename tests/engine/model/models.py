@@ -97,4 +97,4 @@ def runner_of(folder: Path, slots: int = 6, dtype: str | Numerics = "float32", d
     numerics = choose(device, dtype) if isinstance(dtype, str) else dtype
     model = form(numerics, Settings())(Tensors(folder), arch, numerics, lambda part: None)
     context = min(arch.context_tokens, 256)
-    return Runner(model, ModelInfo("small", context), slots, context, frozenset({2}))
+    return Runner(model, ModelInfo("small", context), slots, context)

@@ -32,7 +32,7 @@ def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     theirs = make(request.param, folder)
     if request.param in THEIRS:
         settings, numerics = Settings(max_batch=3), choose("cpu", "float32")
-        ours: ModelRunner = generic.load(ModelFolder(folder, "x"), numerics, settings, frozenset())
+        ours: ModelRunner = generic.load(ModelFolder(folder, "x"), numerics, settings)
     else:
         ours = runner_of(folder)
     return theirs, ours
