@@ -283,6 +283,25 @@ async def test_the_link_carries_the_experiment_and_does_not_start_it(
         assert "seed=12" in page.url and "separate=1" in page.url
 
 
+async def test_a_number_out_of_its_limits_is_marked_until_a_good_one_stands_there_again(
+    server: Server, browser: Browser
+) -> None:
+    running = server(engine())
+    async with compare(browser, running.url) as page:
+        await page.locator("summary", has_text="Settings").click()
+        heat, seed = page.locator("[data-part=temperature]"), page.locator("[data-part=seed]")
+        alert = page.locator("[data-part=settings-alert]")
+        await heat.fill("9")
+        await seed.focus()
+        await expect(heat).to_have_attribute("aria-invalid", "true")
+        await expect(alert).to_contain_text("from 0 to 2")
+        await seed.fill("11")
+        await page.locator("[data-part=maxTokens]").focus()
+        await expect(alert).to_be_empty()
+        await expect(heat).to_have_value("0.2")
+        assert await heat.get_attribute("aria-invalid") is None
+
+
 async def test_separate_generations_are_separate_replies_with_the_same_seed(
     server: Server, browser: Browser
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from pathlib import Path
@@ -239,8 +240,9 @@ async def test_two_hundred_stored_chats_are_listed_at_once_and_the_first_version
         entries = page.locator(".entry-open")
         await expect(entries).to_have_count(100)
         await expect(entries.first).to_contain_text("Old question 199")
-        await page.get_by_role("button", name="Show more").click()
+        await page.get_by_role("button", name="Show more").press("Enter")
         await expect(entries).to_have_count(200)
+        await expect(entries.nth(100)).to_be_focused()
         await entries.first.click()
         await expect(page.locator(".turn")).to_have_count(2)
         await expect(shown(page).locator(".answer").first).to_have_text("newer answer 199")
@@ -305,6 +307,33 @@ async def test_two_tabs_of_one_chat_stay_in_step_and_lose_nothing(server: Server
         await until(first, "document.querySelector('body').dataset.live === 'false'")
         questions = {turn["question"] for turn in (await stored(first))[0]["turns"]}
         assert {"left", "right"} <= questions
+
+
+async def test_a_chat_that_another_tab_deleted_stays_deleted_although_a_reply_grows_in_it(
+    server: Server, browser: Browser
+) -> None:
+    async with opened(browser, server(engine(delay_ms=80)).url) as page:
+        await send(page)
+        await until(page, "document.querySelector('.answer')?.textContent.length > 10")
+        await wait_for_record(page)
+        # As from a tab whose news does not come in time.
+        await page.evaluate(
+            "(async () => { const { ConversationStore } = await import('/static/js/chat/store.js');"
+            " const store = new ConversationStore(); const [{ id }] = await store.list();"
+            " await store.remove(id); })()"
+        )
+        await expect(page.locator(".notice")).to_contain_text("deleted in another tab", timeout=10_000)
+        await expect(page.locator(".welcome")).to_be_visible()
+        assert await stored(page) == []
+        await send(page, "What else?")
+        await finished(page)
+        assert [turn["question"] for turn in (await stored(page))[0]["turns"]] == ["What else?"]
+
+
+async def wait_for_record(page: Page) -> None:
+    async with asyncio.timeout(20):
+        while not await stored(page):
+            pass
 
 
 async def test_chats_travel_as_files_and_a_bad_file_changes_nothing(

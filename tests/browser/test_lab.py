@@ -65,6 +65,10 @@ async def test_the_list_leads_to_every_experiment(browser: Browser, server: Serv
         hrefs = [await link.get_attribute("href") for link in await links.all()]
         assert hrefs == [f"/lab/{name}" for name in EXPERIMENTS]
         assert await violations(page) == []
+        names = await links.locator("strong").all_text_contents()
+    for name, title in zip(EXPERIMENTS, names, strict=True):
+        async with lab(browser, running.url, name) as page:
+            await expect(page).to_have_title(f"{title} · Firstword")
 
 
 async def test_nothing_runs_before_a_prediction(browser: Browser, server: Server) -> None:

@@ -46,10 +46,27 @@ async def test_the_numbers_in_the_text_become_this_machines_at_a_click(
     places = page.locator("[data-measured=first_ms]")
     recorded = await places.all_text_contents()
     assert recorded and all("ms" in text for text in recorded)
+    await expect(page.locator("#measure-1")).to_contain_text(
+        "this page asks 5 times and takes the middle one"
+    )
+    answer = page.locator("[data-part=measure-answer]")
     await page.locator("[data-part=measure]").click()
+    await expect(answer).to_contain_text("la la")
     await expect(page.locator("[data-part=measure-state]")).to_contain_text("this machine's", timeout=60_000)
     measured = await places.all_text_contents()
     assert measured != recorded and len(set(measured)) == 1
+    await expect(answer).to_be_empty()
+
+
+async def test_when_the_server_refuses_to_answer_the_page_says_its_words(
+    browser: Browser, server: Server
+) -> None:
+    page = await lesson(browser, server)
+    refused = {"type": "error", "code": "overloaded", "message": "The line is full.", "retryable": True}
+    await page.route("**/api/replies", lambda route: route.fulfill(status=503, json=refused))
+    await page.locator("[data-part=measure]").click()
+    await expect(page.locator("[data-part=measure-state]")).to_contain_text("The line is full.")
+    await expect(page.locator("[data-part=measure]")).to_be_enabled()
 
 
 async def test_an_exercise_tells_right_from_wrong_and_the_reason(browser: Browser, server: Server) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shutil
 from collections.abc import AsyncIterator
@@ -10,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, Route, async_playwright, expect
 
 from app.engine.script import spoken
 from tests.browser.conftest import NAMES
@@ -175,6 +176,67 @@ async def test_a_network_that_makes_clumps_is_seen_in_the_gaps_the_strip_and_the
         assert to_ms(gaps.split(", ")[1].removesuffix(" longest")) >= 150
         check = await open_check(page)
         await expect(check.get_by_role("status")).to_have_text(re.compile("^(Only in clumps|No)"))
+
+
+async def test_a_part_of_the_page_that_does_not_come_costs_neither_the_question_nor_the_chat(
+    server: Server, browser: Browser
+) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    await page.route("**/js/chat/session.js", lambda route: route.abort())
+    await page.goto(server(engine("Yes.", 1)).url)
+    await ready(page)
+    field, notice = page.get_by_label("Your message"), page.locator(".notice")
+    await field.fill("Why is the sky blue?")
+    await field.press("Enter")
+    await expect(notice).to_contain_text("could not be fetched")
+    await expect(field).to_have_value("Why is the sky blue?")
+    await page.unroute("**/js/chat/session.js")
+    await field.press("Enter")
+    await done(page)
+    await expect(notice).to_be_hidden()
+    # A page that has to bring a chat back is ready without it too, and goes on with it later.
+    await page.route("**/js/chat/session.js", lambda route: route.abort())
+    await page.route("**/js/components/help_sheet.js", lambda route: route.abort())
+    await page.reload()
+    await ready(page)
+    await expect(notice).to_contain_text("could not be fetched")
+    await notice.get_by_role("button", name="Close").click()
+    await page.get_by_role("button", name="Keys and help").click()
+    await expect(notice).to_contain_text("could not be fetched")
+    await page.unroute_all()
+    await page.get_by_role("button", name="Conversations", exact=True).click()
+    await expect(page.locator(".entry-open")).to_have_count(1)
+    await expect(page.locator(".turn")).to_have_count(1)
+    await page.get_by_role("button", name="Keys and help").click()
+    await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    await context.close()
+
+
+async def test_a_second_question_sent_before_the_page_can_ask_the_first_stays_in_the_field(
+    server: Server, browser: Browser
+) -> None:
+    context = await browser.new_context()
+    page = await context.new_page()
+    comes = asyncio.Event()
+
+    async def late(route: Route) -> None:
+        await comes.wait()
+        await route.continue_()
+
+    await page.route("**/js/chat/session.js", late)
+    await page.goto(server(engine(delay_ms=60)).url)
+    await ready(page)
+    field = page.get_by_label("Your message")
+    for text in ("One?", "Two?"):
+        await field.fill(text)
+        await field.press("Enter")
+        await expect(field).to_have_value("")
+    comes.set()
+    await expect(field).to_have_value("Two?")
+    await done(page)
+    await expect(page.locator("[data-part=question]")).to_have_text("One?")
+    await context.close()
 
 
 async def test_a_double_click_and_a_resend_ask_once(server: Server, browser: Browser) -> None:

@@ -243,6 +243,8 @@ async def test_the_self_check_hears_a_network_that_streams(server: Server, brows
         await expect(check.get_by_role("status")).to_have_text(re.compile("^(Yes|Only in clumps)"))
         ticks = await check.locator(".strip .ticks").nth(1).get_attribute("d")
         assert (ticks or "").count("M") == 20
+        await check.get_by_role("button", name="Check again").press("Enter")
+        await expect(check.get_by_role("status")).to_be_focused()
 
 
 async def test_the_self_check_hears_a_proxy_that_collects_and_says_what_to_do(

@@ -238,6 +238,23 @@ test("the end of a paused reply waits for its reader; Stop then keeps what was s
   assert.deepEqual([other.scene.ended, other.reply.state, other.scene.painted], [1, "done", "ab"]);
 });
 
+test("a paused reply whose end has come asks for nothing more, and an error of later does not touch it", () => {
+  const { exchange, scene, view, reply, delta, queue, done, said } = staged();
+  exchange.begin();
+  queue();
+  delta(1, "seen");
+  view.onHold?.(true);
+  delta(2, " unseen");
+  done();
+  const asked = said().length;
+  exchange.begin();
+  exchange.hear({ type: "error", code: "not_found", message: "its time is over", retryable: false, reply: "server-1" });
+  assert.equal(said().length, asked);
+  assert.equal(reply.flags.reconnected, false);
+  view.onHold?.(false);
+  assert.deepEqual([reply.state, reply.error, reply.tokens, scene.painted], ["done", null, 3, "seen unseen"]);
+});
+
 test("an error ends a paused reply with all of its text", () => {
   const { exchange, scene, view, delta, queue } = staged();
   exchange.begin();

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { watchSteps } from "../../static/js/lab/steps.js";
+import { ask, middleOf } from "../../static/js/learn/asking.js";
 import { EXERCISES, isRight } from "../../static/js/learn/exercises.js";
 import { atOnce, byIteration, byRequest, credit, EXAMPLE, readAlong, throughBuffer } from "../../static/js/learn/models.js";
 import { byWord } from "../../static/js/learn/recorded.js";
@@ -72,3 +74,51 @@ test("every exercise of the text is there and has its words", () => {
     for (const part of needed) assert.ok(words[`${id}.${part}`], `${id}.${part}`);
   }
 });
+
+const page = "http://here/learn";
+/** What the page is to the clock: shown, and painted when the test says so. @type {(() => void)[]} */
+const frames = [];
+/** What the server answers next. @type {Response} */
+let answer;
+
+test("a question of the lesson is read to its end, and its first word is stamped when it is on the screen", async () => {
+  withPage();
+  const delta = (/** @type {number} */ seq, /** @type {string} */ text) => ({ type: "delta", reply: "r", seq, text, tokens: 1, t: seq });
+  const done = { type: "done", reply: "r", seq: 2, finish_reason: "length", t: 9, usage: { prompt_tokens: 9, cached_tokens: 4, completion_tokens: 2 }, timings: { queue_ms: 3, prefill_ms: 5 } };
+  answer = new Response([delta(1, "One"), delta(2, " two"), done].map((event) => `${JSON.stringify(event)}\n`).join(""));
+  /** @type {string[]} */
+  const seen = [];
+  const began_ms = performance.now();
+  const asked = ask(page, "Why?", 2, (text) => seen.push(text));
+  while (frames.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  const painted_ms = performance.now() - began_ms + 40;
+  setTimeout(() => frames[0]?.(), 45);
+  const { first_ms, gap_ms, cached, queue_ms, prefill_ms } = await asked;
+  assert.deepEqual(seen, ["One", "One two"]);
+  assert.deepEqual([cached, queue_ms, prefill_ms], [4, 3, 5]);
+  assert.ok(first_ms >= painted_ms, `${first_ms} is when it came, not when it was seen`);
+  assert.ok(gap_ms !== null && gap_ms < 40, "gaps are between arrivals");
+});
+
+test("what the server refuses is said in its own words, by the lesson and by the lab", async () => {
+  withPage();
+  const refused = () => Response.json({ type: "error", code: "overloaded", message: "The line is full.", retryable: true }, { status: 503 });
+  answer = refused();
+  await assert.rejects(ask(page, "Why?", 2, () => {}), /The line is full\./);
+  answer = refused();
+  await assert.rejects(watchSteps(page, () => {}, new AbortController().signal), /The line is full\./);
+});
+
+test("the middle one of several is taken number by number", () => {
+  const run = (/** @type {number} */ first_ms, /** @type {number | null} */ gap_ms) => ({ first_ms, gap_ms, cached: 0, queue_ms: 0, prefill_ms: 0 });
+  assert.deepEqual(middleOf([run(9, 3), run(1, null), run(5, 1)]), { first_ms: 5, gap_ms: 2 });
+});
+
+function withPage() {
+  frames.length = 0;
+  Object.assign(globalThis, {
+    document: Object.assign(new EventTarget(), { hidden: false }),
+    requestAnimationFrame: (/** @type {() => void} */ frame) => frames.push(frame),
+    fetch: async () => answer,
+  });
+}

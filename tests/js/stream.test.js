@@ -13,7 +13,7 @@ import { splits } from "./cases.js";
 
 test("https pages speak wss, and a query or fragment is not sent", () => {
   assert.equal(socketAddress("http://10.0.0.5:8000/?a#b"), "ws://10.0.0.5:8000/ws");
-  assert.equal(socketAddress("https://class.example/fw/", "/fw/"), "wss://class.example/fw/ws");
+  assert.equal(socketAddress("https://class.example/x"), "wss://class.example/ws");
   assert.equal(httpAddress("https://class.example/x", "readyz"), "https://class.example/readyz");
 });
 

@@ -3,7 +3,7 @@
  * plural forms that it has, and in its own words.
  */
 import assert from "node:assert/strict";
-import { readdirSync } from "node:fs";
+import { readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
 import { LANGUAGES, say, speak } from "../../static/js/words.js";
 
@@ -72,6 +72,53 @@ for (const code of LANGUAGES.filter((each) => each !== "en")) {
     });
   }
 }
+
+/** @param {URL} module @param {Set<string>} [seen] @returns {Set<string>} addresses of what it imports, early or late, and its own */
+function importsOf(module, seen = new Set()) {
+  if (seen.has(module.href)) return seen;
+  seen.add(module.href);
+  for (const [, path] of readFileSync(module, "utf8").matchAll(/(?:\bfrom |\bimport\(|^import )"(\.[^"]+)"/gm)) {
+    importsOf(new URL(path ?? "", module), seen);
+  }
+  return seen;
+}
+
+/** @param {string} page @returns {string[][]} the tables that come together on it; each experiment of the lab is a page */
+function tablesOn(page) {
+  const names = new Set();
+  for (const module of importsOf(new URL(`../pages/${page}`, ROOT))) {
+    for (const [, list] of readFileSync(new URL(module), "utf8").matchAll(/speak\(\[(.+?)\]\)/g)) {
+      for (const [, name] of list?.matchAll(/["`]([\w${}]+)["`]/g) ?? []) names.add(name);
+    }
+  }
+  if (!names.delete("lab_${name}")) return [[...names]];
+  const experiments = tablesOf("en").filter((file) => file.startsWith("lab_")).map((file) => file.replace(".js", ""));
+  return experiments.map((experiment) => [...names, experiment]);
+}
+
+for (const page of readdirSync(new URL("../pages/", ROOT))) {
+  test(`the tables of ${page} give no word two texts: the last one to come would change what the page says`, async () => {
+    for (const names of tablesOn(page)) {
+      for (const code of LANGUAGES) {
+        /** @type {Map<string, [string, import("../../static/js/words.js").Text]>} */
+        const known = new Map();
+        for (const name of names) {
+          for (const [word, text] of Object.entries(await load(code, `${name}.js`))) {
+            const [other, said] = known.get(word) ?? [name, text];
+            assert.deepEqual(text, said, `${word} in ${code}/${other} and ${code}/${name}`);
+            known.set(word, [name, text]);
+          }
+        }
+      }
+    }
+  });
+}
+
+test("the tables of a page are found, also those that come late", () => {
+  assert.deepEqual(tablesOn("chat.js").flat().sort(), ["chat", "common", "details", "reply", "talk"]);
+  assert.ok(tablesOn("teach.js").flat().includes("race"));
+  assert.ok(tablesOn("lab.js").length > 4);
+});
 
 test("Hindi counts nothing and one alike, and more by the other form", async () => {
   await speak(["common", "talk"], "hi");

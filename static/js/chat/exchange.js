@@ -65,6 +65,7 @@ export class Exchange {
 
   /** Ask, or go on where the text ends. Safe to call again after every reconnection. */
   begin() {
+    if (this.#lateEnd) return; // All of it is here; by now the server may have forgotten it.
     const { reply, messages } = this;
     /** @type {import("../events.js").Pace} */
     const pace = reply.mode === "whole" ? "whole" : (reply.settings?.pace ?? "word");
@@ -88,7 +89,7 @@ export class Exchange {
   /** @param {ServerEvent} event */
   hear(event) {
     const { reply } = this;
-    if (!isAbout(reply, event)) return;
+    if (!isAbout(reply, event) || this.#lateEnd) return;
     if (event.type === "pong") return this.clock.hear(event);
     if (event.type === "error" && event.code === "engine_loading" && reply.state === "asking") {
       this.#asked = false;

@@ -51,11 +51,6 @@ export class InHand {
     return this.#held.get(id) ?? (await this.keeping.load(id));
   }
 
-  /** @param {string} id */
-  holds(id) {
-    return this.#held.has(id);
-  }
-
   /** Put it on the page; others stay in hand only while something is on its way in them. @param {Conversation} conversation */
   take(conversation) {
     for (const [id, other] of this.#held) if (!this.#isBusy(other)) this.#held.delete(id);
@@ -69,6 +64,15 @@ export class InHand {
     this.#held.set(conversation.id, conversation);
     if (conversation.id === this.#shown) this.around.show();
     if (save) this.keeping.save(conversation.id);
+  }
+
+  /** Change it wherever it is: in hand, or only stored. Raises the store's error.
+   * @param {string} id @param {(now: Conversation) => Conversation} changed */
+  async alter(id, changed) {
+    const now = await this.find(id);
+    if (!now) return;
+    if (this.#held.has(id)) this.change(changed(now));
+    else await this.keeping.put(changed(now));
   }
 
   /** Forget it, before it is deleted. @param {string} id */

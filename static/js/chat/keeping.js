@@ -46,10 +46,9 @@ export class Keeping {
     if (this.#saving.has(id)) return void this.#saving.set(id, true);
     this.#saving.set(id, false);
     try {
-      const stored = await this.store.save(conversation);
-      this.tabs.tell("stored", id, stored.revision);
-      this.hands.adopt(stored);
-      this.hands.listChanged();
+      const stored = await this.put(conversation);
+      if (stored) this.hands.adopt(stored);
+      else this.hands.removed(id);
       this.hands.tell(null);
     } catch (error) {
       this.hands.tell(error);
@@ -57,6 +56,15 @@ export class Keeping {
     const again = this.#saving.get(id);
     this.#saving.delete(id);
     if (again) await this.save(id);
+  }
+
+  /** Store it now and tell the other tabs. @param {Conversation} conversation
+   * @returns {Promise<Conversation | undefined>} as it is stored; none: another tab has deleted it. Raises the store's error */
+  async put(conversation) {
+    const stored = await this.store.save(conversation);
+    if (stored) this.tabs.tell("stored", stored.id, stored.revision);
+    this.hands.listChanged();
+    return stored;
   }
 
   /** @param {string} id @returns {Promise<Conversation | undefined>} */

@@ -44,11 +44,7 @@ export class Library {
 
   /** @param {string} id @param {string} title */
   async rename(id, title) {
-    const conversation = await this.hand.find(id);
-    if (!conversation) return;
-    const named = withTitle(conversation, title, Date.now());
-    if (this.hand.holds(id)) this.hand.change(named);
-    else await this.#put(named);
+    await this.hand.alter(id, (now) => withTitle(now, title, Date.now()));
   }
 
   /** @param {string} id @returns {Promise<() => Promise<void>>} undo */
@@ -60,7 +56,7 @@ export class Library {
     if (wasShown) this.session.startNew();
     await this.hand.keeping.remove(id);
     return async () => {
-      if (kept) await this.#put({ ...kept, revision: 0 });
+      if (kept) await this.hand.keeping.put({ ...kept, revision: 0 });
       if (wasShown && this.hand.shown.turns.length === 0) await this.session.open(id);
     };
   }
@@ -82,16 +78,7 @@ export class Library {
     const { fromJson } = await import("./archive.js");
     const here = new Set((await this.store.list()).map(({ id }) => id));
     const conversations = fromJson(text, (id) => here.has(id), randomId);
-    for (const conversation of conversations) await this.#put(conversation);
+    for (const conversation of conversations) await this.hand.keeping.put(conversation);
     return conversations.length;
-  }
-
-  // Private
-
-  /** @param {Conversation} conversation */
-  async #put(conversation) {
-    const stored = await this.store.save(conversation);
-    this.hand.keeping.tabs.tell("stored", stored.id, stored.revision);
-    this.hand.around.listChanged();
   }
 }

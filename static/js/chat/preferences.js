@@ -1,7 +1,7 @@
 /** Settings that a new conversation begins with, kept in this browser. What is stored is checked like
  * anybody's data: an older page may have written it. */
 
-import { recall, remember } from "./remembered.js";
+import { recall, remember } from "../remembered.js";
 import { chosenSettings, plainSettings, readSettings } from "./settings.js";
 
 const NAME = "settings";

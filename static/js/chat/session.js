@@ -19,6 +19,7 @@
  */
 
 import { countWords } from "../measure/words_read.js";
+import { recall, remember, tabStorage } from "../remembered.js";
 import { randomId } from "../stream/identity.js";
 import { say } from "../words.js";
 import {
@@ -28,7 +29,6 @@ import { InHand } from "./in_hand.js";
 import { LiveReplies } from "./live_replies.js";
 import { recallSettings } from "./preferences.js";
 import { messagesFor } from "./question.js";
-import { recall, remember, tabStorage } from "./remembered.js";
 import { newReply } from "./reply.js";
 
 export class Session {
@@ -134,14 +134,14 @@ export class Session {
     this.hand.change(withSettings(this.conversation, settings, Date.now()), this.conversation.turns.length > 0);
   }
 
-  /** Delete a turn and what follows it. @param {string} turnId @returns {() => void} undo */
+  /** Delete a turn and what follows it. @param {string} turnId @returns {() => Promise<void>} undo, wherever the reader is by then */
   removeTurn(turnId) {
     const { conversation, gone } = withoutTurn(this.conversation, turnId);
     for (const { id } of gone.flatMap(({ replies }) => replies)) this.live.stop(id);
     this.hand.change(conversation);
-    return () => {
-      const { shown } = this.hand;
-      if (shown.id === conversation.id) this.hand.change(withTurnsBack(shown, gone, randomId));
+    return async () => {
+      await this.hand.alter(conversation.id, (now) => withTurnsBack(now, gone, randomId)).catch(this.hand.around.tell);
+      if (this.conversation.turns.length === 0) await this.open(conversation.id);
     };
   }
 
@@ -151,7 +151,7 @@ export class Session {
       this.readiness.isReady = false;
       this.readiness.watch();
     }
-    if (event.type === "error" && event.code === "not_found") event.message ||= say("nothingToResume");
+    if (event.type === "error" && event.code === "not_found") event.message = say("nothingToResume");
     this.live.hear(event);
     if (event.type === "delta") this.hand.saveBusySoon();
   }

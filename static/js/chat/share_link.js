@@ -10,6 +10,7 @@
 import { chosenSettings, readSettings } from "./settings.js";
 import { Unreadable, readChoice, readObject, readText } from "./untrusted.js";
 
+/** By this pages/chat.js knows a link, without fetching this module. */
 const MARK = "#try=";
 const VERSION = 1;
 const MAX_PROMPT_CHARS = 20_000;
@@ -21,9 +22,6 @@ export function experimentLink(page, { prompt, mode, settings }) {
   const json = JSON.stringify({ v: VERSION, prompt, mode, settings: chosenSettings(settings) });
   return page.split("#")[0] + MARK + toBase64Url(json);
 }
-
-/** @param {string} fragment of the address, with its # @returns {boolean} */
-export const isExperiment = (fragment) => fragment.startsWith(MARK);
 
 /** @param {string} fragment @returns {Experiment & { refused: string[] }} Raises Unreadable */
 export function readExperiment(fragment) {

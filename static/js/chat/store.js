@@ -29,11 +29,13 @@ export class ConversationStore {
   /**
    * Store it, together with what other tabs have stored of it.
    * @param {Conversation} conversation
-   * @returns {Promise<Conversation>} as it is stored now: with a new revision, perhaps with more turns
+   * @returns {Promise<Conversation | undefined>} as it is stored now: with a new revision, perhaps with more
+   *   turns; none: it was stored once and is no more, so another tab has deleted it, and it stays deleted
    */
   async save(conversation) {
     const change = await this.#change("readwrite");
     const stored = await finished(change.objectStore(WHOLE).get(conversation.id));
+    if (!stored && conversation.revision > 0) return undefined;
     const known = stored && upgraded(stored);
     const merged = known && known.revision !== conversation.revision ? mergeConversations(known, conversation) : conversation;
     const next = { ...merged, revision: merged.revision + 1 };

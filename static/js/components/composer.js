@@ -4,7 +4,7 @@
  * speaks upwards by events: `ask` {text, at_ms}, `halt`, `edit-last` (the up key in an empty field).
  */
 
-import { recall, remember } from "../chat/remembered.js";
+import { recall, remember } from "../remembered.js";
 import { part, setText } from "./parts.js";
 
 /** @typedef {import("../chat/reply.js").Mode} Mode */
@@ -50,13 +50,26 @@ export class Composer {
     this.sendButton.hidden = live;
     this.stopButton.hidden = !live;
     // A button that vanishes under the focus would throw a keyboard user back to the top.
-    if (hadFocus) (live ? this.stopButton : this.text).focus();
+    if (!hadFocus) return;
+    if (live) this.stopButton.focus();
+    else this.takeFocus();
   }
 
   /** What is not usual about the next reply. @param {string} words "" for nothing */
   showChosen(words) {
     setText(this.chosen, words);
     this.chosen.hidden = words === "";
+  }
+
+  /** What had the focus is gone. On a touch screen the field would bring up the keyboard, so a button takes it. */
+  takeFocus() {
+    const button = this.sendButton.hidden ? this.stopButton : this.sendButton;
+    (onTouchScreen() ? button : this.text).focus();
+  }
+
+  /** A message that could not be asked stands before what has been written since. @param {string} text */
+  giveBack(text) {
+    this.fill([text, this.text.value].filter(Boolean).join("\n"));
   }
 
   /** @param {string} text */
@@ -93,8 +106,7 @@ export class Composer {
     }
     if (event.key !== "Enter" || event.shiftKey || event.altKey) return;
     if (event.isComposing || event.keyCode === TAKEN_BY_INPUT_METHOD) return;
-    const touch = matchMedia("(pointer: coarse) and (hover: none)").matches;
-    if (touch && !event.ctrlKey && !event.metaKey) return;
+    if (onTouchScreen() && !event.ctrlKey && !event.metaKey) return;
     event.preventDefault();
     this.send();
   }
@@ -105,3 +117,7 @@ export class Composer {
     this.text.style.height = `${this.text.scrollHeight + 2}px`;
   }
 }
+
+// Private
+
+const onTouchScreen = () => matchMedia("(pointer: coarse) and (hover: none)").matches;

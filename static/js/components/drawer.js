@@ -7,7 +7,7 @@
  * @typedef {import("../chat/library.js").Entry} Entry
  */
 
-import { remember } from "../chat/remembered.js";
+import { remember } from "../remembered.js";
 import { say } from "../words.js";
 import { EntryView } from "./entry_view.js";
 import { mountFiles } from "./files.js";
@@ -42,10 +42,7 @@ export class Drawer {
     this.more = part(root, "more-entries", HTMLButtonElement);
     this.note = part(root, "drawer-note", HTMLElement);
     this.search.addEventListener("input", () => this.refreshSoon(TYPING_MS));
-    this.more.addEventListener("click", () => {
-      this.#most += PAGE;
-      this.refreshSoon(0);
-    });
+    this.more.addEventListener("click", () => this.#showMore());
     part(root, "drawer-close", HTMLButtonElement).addEventListener("click", () => this.close());
     root.addEventListener("close", () => this.#closed());
     root.addEventListener("click", (event) => event.target === root && this.#isModal && this.close());
@@ -102,6 +99,14 @@ export class Drawer {
     } catch (error) {
       setText(this.note, say("notListed", { why: error instanceof Error ? error.name : "?" }));
     }
+  }
+
+  /** The focus goes to the first of the new ones: the button itself may be gone. */
+  async #showMore() {
+    const first = this.#most;
+    this.#most += PAGE;
+    await this.#refresh();
+    this.#buttons()[first]?.focus();
   }
 
   /** @param {Entry[]} entries */

@@ -4,6 +4,7 @@
  */
 
 import { say } from "../words.js";
+import { download } from "./download.js";
 import { part } from "./parts.js";
 
 /**
@@ -27,10 +28,12 @@ export function mountFiles(root, library, tell) {
   });
 }
 
-/** @param {unknown} error @returns {string} what is wrong with somebody's data, or with storing */
+/** @param {unknown} error @returns {string} what is wrong with somebody's data, with storing, or with the way to the server */
 export function wordsOf(error) {
   const { word, values } = /** @type {{ word?: string, values?: Record<string, string | number> }} */ (error);
   if (word && values) return say("unreadable", { where: values.where ?? "", what: say(word, values) });
+  // So a browser says that a module, fetched when it is first wanted, could not be had.
+  if (error instanceof TypeError) return say("fetchAgain");
   return say("notSaved", { why: error instanceof Error ? error.name : "?" });
 }
 
@@ -53,21 +56,15 @@ async function exportJson(library, id) {
   const conversations = await library.gather(id);
   const [one] = conversations;
   if (!one) return;
-  download(id ? fileName(one, "json") : "firstword-chats.json", "application/json", toJson(conversations, Date.now()));
+  save(id ? fileName(one, "json") : "firstword-chats.json", "application/json", toJson(conversations, Date.now()));
 }
 
 /** @param {import("../chat/library.js").Library} library @param {string} id */
 async function exportMarkdown(library, id) {
   const { fileName, toMarkdown } = await import("../chat/archive.js");
   const [one] = await library.gather(id);
-  if (one) download(fileName(one, "md"), "text/markdown", toMarkdown(one));
+  if (one) save(fileName(one, "md"), "text/markdown", toMarkdown(one));
 }
 
 /** @param {string} name @param {string} type @param {string} text */
-function download(name, type, text) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
+const save = (name, type, text) => download(name, new Blob([text], { type: `${type};charset=utf-8` }));

@@ -5,9 +5,9 @@
 
 import { isLetter } from "./letters.js";
 
-/** @param {HTMLElement} page */
-export function mountHelp(page) {
-  const open = () => void import("./help_sheet.js").then(({ openHelp }) => openHelp(page));
+/** @param {HTMLElement} page @param {(error: unknown) => void} notFetched */
+export function mountHelp(page, notFetched) {
+  const open = () => void import("./help_sheet.js").then(({ openHelp }) => openHelp(page)).catch(notFetched);
   page.addEventListener("keydown", (event) => {
     if (isLetter(event, "?")) open();
     if (isLetter(event, "p")) pause(page);

@@ -23,8 +23,9 @@ const KEYS = [
 
 /** @param {HTMLElement} page */
 export async function openHelp(page) {
-  if (page.querySelector("dialog[open]")) return;
   await Promise.all([speak(["details"]), fetchSheet("details")]);
+  // The list of chats may stand open beside the page; over a dialog, or twice, the sheet has no place.
+  if (page.querySelector("dialog:modal")) return;
   const list = element("dl", "keys-list");
   for (const [keys, what] of KEYS) {
     list.append(element("dt", "", ...keys.map((key) => element("kbd", "", key))), element("dd", "", say(what)));

@@ -8,6 +8,7 @@ import { recordedRun } from "../lab/recorded_run.js";
 import { spellTime } from "../measure/spelling.js";
 import { randomId } from "../stream/identity.js";
 import { say } from "../words.js";
+import { colourKey } from "./lab_figures.js";
 import { isReady, runSourceKnob, sliderKnob } from "./lab_knobs.js";
 import { LabStage } from "./lab_stage.js";
 import { element, svg } from "./parts.js";
@@ -74,8 +75,7 @@ function draw(picture, parts) {
   const x = (/** @type {number} */ ms) => (ms / most_ms) * (WIDTH - 2);
   picture.replaceChildren(
     element("h4", "", say("key")),
-    element("p", "lab-key apart", ...[["keyQueue", "queue"], ["keyPrefill", "prefill"]].map(([word, kind]) => element("span", "",
-      svg("svg", { viewBox: "0 0 14 9", "aria-hidden": "true" }, svg("rect", { class: kind ?? "", width: 14, height: 9 })), say(word ?? "")))),
+    colourKey("apart", [["keyQueue", { class: "queue" }], ["keyPrefill", { class: "prefill" }]]),
     ...parts.map(({ name, queue_ms, prefill_ms, prompt, cached }) => {
       const label = say("barLabel", { name: say(name), queue: spellTime(queue_ms), prefill: spellTime(prefill_ms) });
       const row = element("div", "apart-row",

@@ -12,12 +12,12 @@ import { spellTime } from "../measure/spelling.js";
 import { countWords } from "../measure/words_read.js";
 import { randomId } from "../stream/identity.js";
 import { say } from "../words.js";
-import { Figures } from "./lab_figures.js";
+import { colourKey, Figures } from "./lab_figures.js";
 import { sliderKnob, sourceKnob } from "./lab_knobs.js";
 import { drawLevel, levelDrawing } from "./lab_level.js";
 import { drawMemory, memoryDrawing } from "./lab_memory.js";
 import { LabStage } from "./lab_stage.js";
-import { element, setText, svg } from "./parts.js";
+import { element, setText } from "./parts.js";
 import { Strip } from "./strip.js";
 
 const POLICIES = ["pause", "coalesce", "abort", "buffer"];
@@ -54,11 +54,13 @@ class Run {
     this.memory = memoryDrawing();
     this.memoryNote = element("p", "lab-end");
     picture.replaceChildren(
-      key([["keyLevel", "var(--accent-wash)"], ["keyPaused", "var(--hatch)"]]),
+      colourKey("", [["keyLevel", filled("var(--accent-wash)")], ["keyPaused", filled("var(--hatch)")]]),
       element("div", "lab-lanes pairs", ...this.lanes.map((lane) => lane.element)),
       element("div", "lab-lanes lab-part", this.neighbour.element),
       element("div", "lab-part", element("h4", "", say("memory")),
-        ...(isLive ? [key([["keyUsed", "var(--accent)"], ["keyBlock", "var(--accent-wash)"], ["keyReserved", "var(--sunk)"]])] : []), this.memory, this.memoryNote),
+        ...(isLive ? [colourKey("", [
+          ["keyUsed", filled("var(--accent)")], ["keyBlock", filled("var(--accent-wash)")], ["keyReserved", filled("var(--sunk)")],
+        ])] : []), this.memory, this.memoryNote),
     );
   }
 
@@ -169,7 +171,5 @@ function showFate(lane, place, { kind, message }) {
   setText(place, words[kind] ? say(words[kind], { message }) : "");
 }
 
-/** @param {[string, string][]} entries word and colour */
-function key(entries) {
-  return element("p", "lab-key", ...entries.map(([word, fill]) => element("span", "", svg("svg", { viewBox: "0 0 14 9", "aria-hidden": "true" }, svg("rect", { width: 14, height: 9, fill, stroke: "var(--line-strong)" })), say(word))));
-}
+/** @param {string} fill */
+const filled = (fill) => ({ fill, stroke: "var(--line-strong)" });

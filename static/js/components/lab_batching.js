@@ -8,15 +8,18 @@ import { UsersChart } from "../lab/users_chart.js";
 import { runLive, runRecorded } from "../lab/users_run.js";
 import { spellRate, spellTime } from "../measure/spelling.js";
 import { say } from "../words.js";
+import { colourKey } from "./lab_figures.js";
 import { drawDots, drawFelt, drawGantt, drawingOf } from "./lab_gantt.js";
 import { isReady, listKnob, runSourceKnob, sliderKnob } from "./lab_knobs.js";
 import { LabStage } from "./lab_stage.js";
-import { element, svg } from "./parts.js";
+import { element } from "./parts.js";
 
 /** @typedef {import("../lab/users_chart.js").Totals} Totals */
 
 const BATCHINGS = ["single", "request", "iteration"];
 const PREFILLS = ["pieces", "at_once"];
+/** @type {[string, { class: string }][]} */
+const KEY = [["keyQueue", { class: "queue" }], ["keyPrefill", { class: "prefill" }], ["keyDecode", { class: "decode" }]];
 const DRAW_EVERY_MS = 250;
 const COLUMNS = ["runOrder", "runReading", "runFirst", "runFirst95", "runGap", "runGapMost", "runTotal", "runRate"];
 
@@ -46,7 +49,7 @@ class Knobs {
   order = listKnob({ word: "batching", options: BATCHINGS.map((value) => ({ value, label: say(`${value}Batching`) })) });
   prefill = listKnob({ word: "prefill", options: PREFILLS.map((value) => ({ value, label: say(`${value}Prefill`) })), note: say("prefillNote") });
   #people = sliderKnob({ word: "users", min: 2, max: 24, step: 1, value: 8, spell: (count) => say("countUsers", { count }) });
-  #rate = sliderKnob({ word: "rate", min: 0.5, max: 10, step: 0.5, value: 3, spell: (value) => say("perSecondUsers", { value }) });
+  #rate = sliderKnob({ word: "userRate", min: 0.5, max: 10, step: 0.5, value: 3, spell: (value) => say("perSecondUsers", { value }) });
   #words = sliderKnob({ word: "prompt", min: 10, max: 310, step: 20, value: 30, spell: (count) => say("countWords", { count }) });
   #long = sliderKnob({ word: "longPrompt", min: 10, max: 390, step: 20, value: 250, note: say("longPromptNote"), spell: (count) => say("countWords", { count }) });
   #longest = sliderKnob({ word: "longest", min: 12, max: 120, step: 12, value: 48, note: say("longestNote"), spell: (count) => say("countTokens", { count }) });
@@ -84,7 +87,7 @@ class Pictures {
       element("h4", "lab-next", say("felt")), element("p", "lab-end", say("feltHow")), this.#felt);
     wide.tabIndex = 0;
     this.elements = [
-      element("div", "", element("h4", "", say("gantt")), element("p", "lab-end", say("ganttHow")), key(), wide),
+      element("div", "", element("h4", "", say("gantt")), element("p", "lab-end", say("ganttHow")), colourKey("crowd", KEY), wide),
       element("div", "lab-part lab-scroll runs", element("h4", "", say("runs")), element("table", "",
         element("thead", "", element("tr", "", ...COLUMNS.map((word) => element("th", "", say(word))))), this.#rows)),
       element("div", "lab-part", element("h4", "", say("dots")), element("p", "", say("dotsHow")), this.#dots),
@@ -113,10 +116,4 @@ function verdict(order, { answered, first_p50_ms, total_ms, tokens_per_second, g
     order, count: answered, first: spellTime(first_p50_ms), total: spellTime(total_ms),
     rate: spellRate(tokens_per_second).replace("/s", ""), gap: spellTime(gap_p50_ms), most: spellTime(gap_most_ms),
   });
-}
-
-function key() {
-  const entries = [["keyQueue", "queue"], ["keyPrefill", "prefill"], ["keyDecode", "decode"]];
-  return element("p", "lab-key crowd", ...entries.map(([word, kind]) => element("span", "",
-    svg("svg", { viewBox: "0 0 14 9", "aria-hidden": "true" }, svg("rect", { class: kind ?? "", width: 14, height: 9 })), say(word ?? ""))));
 }

@@ -1,6 +1,6 @@
-/** A row of names and numbers under a picture. */
+/** What stands around a picture: what its colours mean, and a row of names and numbers. */
 
-import { element, setText } from "./parts.js";
+import { element, setText, svg } from "./parts.js";
 import { say } from "../words.js";
 
 export class Figures {
@@ -24,4 +24,13 @@ export class Figures {
       if (place) setText(place, String(value));
     }
   }
+}
+
+/**
+ * @param {string} picture whose sheet gives the colours by their classes; "" for none
+ * @param {[string, Record<string, string>][]} entries a word, and how its colour is drawn
+ */
+export function colourKey(picture, entries) {
+  return element("p", `lab-key ${picture}`, ...entries.map(([word, look]) => element("span", "",
+    svg("svg", { viewBox: "0 0 14 9", "aria-hidden": "true" }, svg("rect", { width: 14, height: 9, ...look })), say(word))));
 }

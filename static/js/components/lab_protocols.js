@@ -4,7 +4,7 @@
  */
 
 import { RawWire } from "../lab/raw_wire.js";
-import { WIRES, wiresOf } from "../lab/raw_wires.js";
+import { readOn, wiresOf } from "../lab/raw_wires.js";
 import { startShared, startStaged, stopShared } from "../lab/shared_reply.js";
 import { asHex, asText } from "../lab/spell_bytes.js";
 import { spellTime } from "../measure/spelling.js";
@@ -45,14 +45,14 @@ export async function mount(page) {
     const draw = () => lanes.forEach((lane) => lane.show(shown.value()));
     const timer = setInterval(draw, DRAW_EVERY_MS);
     try {
-      await Promise.all(lanes.map(({ name, wire }) => WIRES[name]?.(wire, { page: location.href, reply, poller, signal })));
+      await Promise.all(lanes.map(({ name, wire }) => readOn(name, wire, { page: location.href, reply, poller, signal })));
     } finally {
       clearInterval(timer);
       const tokens = Math.max(1, ...lanes.map(({ wire }) => wire.tokens));
       lanes.forEach((lane) => lane.count(tokens));
       draw();
     }
-    return verdict(staging, lanes);
+    return signal.aborted ? "" : verdict(staging, lanes);
   });
 }
 
@@ -104,8 +104,11 @@ class WireLane {
 function verdict(staging, lanes) {
   if (staging === "ambiguous") return say("verdictAmbiguous");
   if (staging === "failing") return say("verdictFailing", { told: lanes.filter(({ wire }) => wire.end.kind === "error").length, all: lanes.length });
-  const first = lanes.filter(({ name }) => STREAMING.includes(name)).map(({ wire }) => wire.first_ms ?? 0);
-  const around = lanes.map((lane) => lane.around ?? 0);
+  // A wire on which nothing came says so itself, and is no number.
+  const come = lanes.filter(({ wire }) => wire.first_ms !== null);
+  const first = come.filter(({ name }) => STREAMING.includes(name)).map(({ wire }) => wire.first_ms ?? 0);
+  if (first.length === 0) return "";
+  const around = come.map((lane) => lane.around ?? 0);
   const whole = lanes.find(({ name }) => name === "whole")?.wire.first_ms ?? null;
   return say("verdictDone", {
     early: spellTime(Math.min(...first)), late: spellTime(Math.max(...first)), whole: spellTime(whole),

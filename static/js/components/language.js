@@ -5,7 +5,7 @@
  * by whoever keeps it. This refuses to know the words.
  */
 
-import { remember } from "../chat/remembered.js";
+import { remember } from "../remembered.js";
 
 const YEAR_S = 365 * 24 * 3600;
 

@@ -3,7 +3,7 @@
  * plain words are shown and the other depths open like any <details>.
  */
 
-import { recall, remember } from "../chat/remembered.js";
+import { recall, remember } from "../remembered.js";
 import { say } from "../words.js";
 import { element } from "./parts.js";
 

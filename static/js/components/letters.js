@@ -3,7 +3,7 @@
  * speaks to the computer, or shakes, would set them off by accident.
  */
 
-import { recall, remember } from "../chat/remembered.js";
+import { recall, remember } from "../remembered.js";
 
 export const lettersAreOn = () => recall("letters", "on") === "on";
 

@@ -11,9 +11,10 @@ export class Notice {
   /** @type {(() => void) | null} */
   #act = null;
 
-  /** @param {HTMLElement} root */
-  constructor(root) {
+  /** @param {HTMLElement} root @param {{ takeFocus(): void }} heir of the focus, when the line goes with it */
+  constructor(root, heir) {
     this.root = root;
+    this.heir = heir;
     this.home = /** @type {Element} */ (root.nextElementSibling);
     this.text = part(root, "notice-text", HTMLElement);
     this.button = part(root, "notice-act", HTMLButtonElement);
@@ -42,7 +43,16 @@ export class Notice {
 
   hide() {
     this.#act = null;
+    if (this.root.contains(document.activeElement)) this.#passFocus();
     this.root.hidden = true;
     setText(this.text, "");
+  }
+
+  // Private
+
+  #passFocus() {
+    const dialog = this.root.closest("dialog");
+    if (dialog) dialog.querySelector("button")?.focus();
+    else this.heir.takeFocus();
   }
 }

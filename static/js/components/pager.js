@@ -1,6 +1,8 @@
 /**
  * "2 of 3" with arrows: steps through things that stand in one place. Arrow keys work too while the
- * focus is in it, and the focus stays where it was.
+ * focus is in it. Where a step takes the pager itself from the page, its owner carries the focus over.
+ *
+ * @typedef {"earlier" | "later"} Arrow
  */
 
 import { say } from "../words.js";
@@ -43,15 +45,22 @@ export class Pager {
     this.later.setAttribute("aria-disabled", String(this.#at === ids.length - 1));
   }
 
+  /** @returns {Arrow | null} which of its arrows has the focus */
+  get focused() {
+    const { activeElement } = document;
+    return activeElement === this.earlier ? "earlier" : activeElement === this.later ? "later" : null;
+  }
+
+  /** @param {Arrow} arrow */
+  focus(arrow) {
+    this[arrow].focus();
+  }
+
   // Private
 
   /** @param {number} by */
   #step(by) {
     const id = this.#ids[this.#at + by];
-    if (!id) return;
-    const focused = document.activeElement;
-    this.choose(id);
-    if (focused instanceof HTMLElement && focused.isConnected) focused.focus();
-    else this.element.querySelector("button")?.focus();
+    if (id) this.choose(id);
   }
 }

@@ -24,12 +24,15 @@ export class QuestionForm {
     this.text.addEventListener("keydown", (event) => this.#keyDown(event));
   }
 
-  /** @param {Element} place it is put behind @param {string} question as it is worded now */
+  /** Where it is open already, what has been written in it stays.
+   * @param {Element} place it is put behind @param {string} question as it is worded now */
   open(place, question) {
-    place.after(this.element);
-    this.text.value = question;
+    if (!this.element.isConnected) {
+      place.after(this.element);
+      this.text.value = question;
+      this.text.setSelectionRange(question.length, question.length);
+    }
     this.text.focus();
-    this.text.setSelectionRange(question.length, question.length);
   }
 
   // Private

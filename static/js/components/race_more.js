@@ -6,6 +6,7 @@
 import { csvOf } from "../race/csv.js";
 import { NotComplete } from "../race/recording.js";
 import { say } from "../words.js";
+import { download } from "./download.js";
 import { part, setText } from "./parts.js";
 import { pictureOf } from "./race_picture.js";
 import { proofText, showNumbers } from "./race_table.js";
@@ -65,15 +66,4 @@ export class More {
       }
     });
   }
-}
-
-// Private
-
-/** @param {string} name @param {Blob} blob */
-function download(name, blob) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

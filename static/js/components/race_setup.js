@@ -120,7 +120,10 @@ export class Setup {
     this.prompt.readOnly = this.#live || plays;
     for (const name of NUMBERS) {
       const field = part(this.root, name, HTMLInputElement);
-      if (document.activeElement !== field) field.value = String(experiment[name] ?? "");
+      if (document.activeElement !== field) {
+        field.value = String(experiment[name] ?? "");
+        field.removeAttribute("aria-invalid");
+      }
       field.disabled = this.#live || (plays && name !== "wordsPerMinute");
     }
     part(this.root, "separate", HTMLInputElement).checked = experiment.separate;

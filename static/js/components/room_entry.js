@@ -26,6 +26,7 @@ export function mountEntry(page, join) {
   async function attempt(code) {
     if (code === null) return complain(say("enterShort"));
     button.disabled = true;
+    field.removeAttribute("aria-invalid");
     setText(note, say("enterTrying"));
     try {
       await join(code);

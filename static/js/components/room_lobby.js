@@ -4,7 +4,7 @@
  * network gets another one, and the room stays.
  */
 
-import { recall } from "../chat/remembered.js";
+import { recall } from "../remembered.js";
 import { spellCode } from "../rooms/join_code.js";
 import { say } from "../words.js";
 import { part, setText } from "./parts.js";

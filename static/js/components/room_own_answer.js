@@ -15,7 +15,8 @@ import { say } from "../words.js";
 import { part, setText } from "./parts.js";
 import { Strip } from "./strip.js";
 
-/** @typedef {{ reply: string, begun_ms: number, first_ms: number | null, text: string, ended: boolean, hidden: boolean, failed: string,
+/** `begun_ms` null: nobody knows when the button was pressed, and nothing is measured.
+ * @typedef {{ reply: string, begun_ms: number | null, first_ms: number | null, text: string, ended: boolean, hidden: boolean, failed: string,
  *   arrivals: { at_ms: number, words: number, tokens: number, seq: number }[] }} Reading */
 
 export class OwnAnswer {
@@ -28,8 +29,12 @@ export class OwnAnswer {
   /** @type {Me | null} */
   #me = null;
   #strip = new Strip();
-  /** When the button was pressed for an answer that has no name yet. @type {number | null} */
-  #clicked_ms = null;
+  /**
+   * The button was pressed for an answer that has no name yet: when, and what the room had told until then,
+   * which is still about the answer before.
+   * @type {{ at_ms: number, me: Me | null } | null}
+   */
+  #pressed = null;
 
   /**
    * @param {HTMLElement} root
@@ -57,17 +62,26 @@ export class OwnAnswer {
     if (!sending || (this.#begun && this.#begun !== sending.id)) this.#forget();
     if (!sending || !me.sending) return;
     this.#begun = sending.id;
-    const { reply } = me.sending;
+    const { reply, failure, running, prompt } = me.sending;
     const isOwn = sending.mode === "own_time";
-    if (reply && this.#reading?.reply !== reply && this.clock.isPlaced && sending.started_ms !== null) {
+    const isReplaced = reply !== null && reply === this.#pressed?.me?.sending?.reply;
+    const canRead = isOwn || (this.clock.isPlaced && sending.started_ms !== null);
+    if (reply && !isReplaced && this.#reading?.reply !== reply && canRead) {
       // A page that was loaded anew does not know when its button was pressed: it reads and does not measure.
-      this.#read(reply, isOwn ? (this.#clicked_ms ?? -1) : this.clock.here_ms(sending.started_ms));
-      this.#clicked_ms = null;
+      this.#read(reply, isOwn ? (this.#pressed?.at_ms ?? null) : this.clock.here_ms(/** @type {number} */ (sending.started_ms)));
+      this.#pressed = null;
     }
+    // It has failed before it had a name.
+    if (!reply && failure && !running && me !== this.#pressed?.me) this.#pressed = null;
     this.send.hidden = !isOwn || room.phase !== "sending";
-    this.send.disabled = me.sending.prompt === null || me.sending.running || this.#clicked_ms !== null;
+    this.send.disabled = prompt === null || running || this.#pressed !== null;
     this.#draw(line);
     this.#report();
+  }
+
+  /** The line was lost and is there again: a press that was not answered may have been lost with it. */
+  again() {
+    this.#pressed = null;
   }
 
   // Private
@@ -75,23 +89,19 @@ export class OwnAnswer {
   /** The room starts it, so that each phone has one in flight. @param {number} clicked_ms */
   #sendOwn(clicked_ms) {
     if (!this.tell({ type: "send_own" })) return;
-    this.#clicked_ms = clicked_ms;
+    this.#pressed = { at_ms: clicked_ms, me: this.#me };
     this.#abort.abort();
     this.#reading = null;
     this.send.disabled = true;
     this.#draw(null);
   }
 
-  /**
-   * @param {string} reply
-   * @param {number} begun_ms on this device's clock; before this page was there when below 0, and then its first
-   *   paint is no first word
-   */
+  /** @param {string} reply @param {number | null} begun_ms on this device's clock */
   #read(reply, begun_ms) {
     this.#abort.abort();
     this.#abort = new AbortController();
     /** @type {Reading} */
-    const reading = { reply, begun_ms, first_ms: null, text: "", ended: false, hidden: document.hidden || begun_ms < 0, failed: "", arrivals: [] };
+    const reading = { reply, begun_ms, first_ms: null, text: "", ended: false, hidden: document.hidden, failed: "", arrivals: [] };
     this.#reading = reading;
     readOwn(location.href, reply, (event) => this.#hear(reading, event), this.#abort.signal).then(() => {
       reading.ended = true;
@@ -106,11 +116,13 @@ export class OwnAnswer {
     if (event.type === "error") reading.failed = event.message;
     if (event.type !== "delta") return;
     reading.text += event.text;
-    reading.arrivals.push({ at_ms: performance.now() - reading.begun_ms, words: countWords(event.text), tokens: event.tokens, seq: event.seq });
+    const { begun_ms } = reading;
+    if (begun_ms === null) return this.#draw(null);
+    reading.arrivals.push({ at_ms: performance.now() - begun_ms, words: countWords(event.text), tokens: event.tokens, seq: event.seq });
     this.#draw(null);
     if (reading.arrivals.length > 1) return;
     afterPaint((stamp_ms) => {
-      reading.first_ms = stamp_ms - reading.begun_ms;
+      reading.first_ms = stamp_ms - begun_ms;
       this.#draw(null);
       this.#report();
     });
@@ -132,7 +144,7 @@ export class OwnAnswer {
       const now_ms = reading.arrivals.at(-1)?.at_ms ?? 0;
       this.#strip.show({ arrivals: /** @type {any} */ (reading.arrivals), now_ms, ended: reading.ended, firstPaint_ms: reading.first_ms });
     }
-    this.#strip.element.hidden = !reading?.text;
+    this.#strip.element.hidden = !reading?.text || reading.begun_ms === null;
     const told = this.#words(line);
     if (told) setText(this.state, told);
   }
@@ -140,10 +152,12 @@ export class OwnAnswer {
   /** @param {import("../rooms/room_frames.js").Line | null} line */
   #words(line) {
     const mine = this.#me?.sending;
+    if (this.#pressed) return say("ownWaiting");
     if (this.#reading?.failed || mine?.failure) return say("ownFailed", { why: this.#reading?.failed || mine?.failure || "" });
-    if (this.#reading?.first_ms != null) return say("ownFirst", { time: spellTime(this.#reading.first_ms) });
     if (mine?.measure) return say("ownFirst", { time: spellTime(mine.measure.first_word_ms) });
-    if (this.#room?.sending?.mode === "own_time") return say(this.#reading || this.#clicked_ms !== null ? "ownWaiting" : "ownPress");
+    if (this.#reading?.first_ms != null) return say("ownFirst", { time: spellTime(this.#reading.first_ms) });
+    const isOnItsWay = mine?.running || (this.#reading && !this.#reading.ended);
+    if (this.#room?.sending?.mode === "own_time") return say(isOnItsWay ? "ownWaiting" : "ownPress");
     if (this.#reading) return "";
     if (mine && mine.place === null) return say("ownNotIn");
     return say("ownQueued", { count: Math.max(0, (mine?.place ?? 0) - (line?.begun ?? 0)) });
@@ -152,7 +166,7 @@ export class OwnAnswer {
   #forget() {
     this.#abort.abort();
     this.#reading = null;
-    this.#clicked_ms = null;
+    this.#pressed = null;
     this.#begun = 0;
     setText(this.text, "");
     setText(this.state, "");

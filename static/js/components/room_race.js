@@ -8,6 +8,7 @@
  */
 
 import { afterPaint } from "../measure/paint.js";
+import { WORDS_PER_MINUTE } from "../measure/words_read.js";
 import { lastWordOf } from "../race/lane.js";
 import { momentOf } from "../race/moment.js";
 import { PaintClock } from "../race/paint_clock.js";
@@ -18,7 +19,6 @@ import { part, setText } from "./parts.js";
 import { LaneCard } from "./race_lane.js";
 import { RaceStrips } from "./race_strips.js";
 
-const READER_WPM = 238;
 /** The strips are drawn so often while nothing new comes: phones have other things to do than hatching. */
 const STRIPS_EVERY_MS = 120;
 
@@ -146,7 +146,7 @@ export class RoomRace {
     else if (stimulus && this.clock.isPlaced && !this.paints.isOn) this.paints.begin(this.clock.here_ms(stimulus.started_ms));
     const over_ms = playing.isOver ? Math.max(...lanes.map(({ ended_ms }) => ended_ms ?? 0)) : null;
     const at_ms = !playing.id || Number.isNaN(now_ms) ? null : over_ms === null ? now_ms : Math.max(now_ms, over_ms);
-    const { readable, strips } = momentOf(/** @type {any} */ ({ lanes, experiment: { wordsPerMinute: READER_WPM } }), at_ms);
+    const { readable, strips } = momentOf(/** @type {any} */ ({ lanes, experiment: { wordsPerMinute: WORDS_PER_MINUTE } }), at_ms);
     this.#cards.forEach((card, i) => {
       if (card.draw(at_ms, readable)) this.#written(card.lane, /** @type {LaneId} */ (this.#ids()[i]));
     });
@@ -156,7 +156,7 @@ export class RoomRace {
     const last_ms = Math.max(over_ms ?? at_ms ?? 0, ...lanes.map((lane) => lastWordOf(lane) ?? 0));
     const axis_ms = axisOf(Math.max(1000, last_ms));
     this.strips.show({
-      lanes: strips.map((strip, i) => ({ ...strip, name: this.#name(i) })), axis_ms, moment_ms: null, wordsPerMinute: READER_WPM,
+      lanes: strips.map((strip, i) => ({ ...strip, name: this.#name(i) })), axis_ms, moment_ms: null, wordsPerMinute: WORDS_PER_MINUTE,
     });
   }
 

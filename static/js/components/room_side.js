@@ -5,7 +5,7 @@
  * @typedef {import("../rooms/room_frames.js").Room} Room
  */
 
-import { recall, remember } from "../chat/remembered.js";
+import { recall, remember } from "../remembered.js";
 import { spellCode } from "../rooms/join_code.js";
 import { say } from "../words.js";
 import { lettersAreOn, turnLetters } from "./letters.js";

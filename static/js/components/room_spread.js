@@ -3,8 +3,9 @@
  * what it is given into the size that the browser tells it.
  */
 
+import { median } from "../measure/numbers.js";
 import { spellTime } from "../measure/spelling.js";
-import { median, spreadShape } from "../rooms/spread.js";
+import { spreadShape } from "../rooms/spread.js";
 import { say } from "../words.js";
 import { part, setText, svg } from "./parts.js";
 

@@ -32,7 +32,11 @@ export async function openSelfCheck(page) {
   const closed = new AbortController();
   dialog.addEventListener("close", () => closed.abort());
   const view = { sent, arrived, verdict, advice, again };
-  again.addEventListener("click", () => void run(page, view, closed.signal));
+  verdict.tabIndex = -1;
+  again.addEventListener("click", () => {
+    verdict.focus(); // The button goes away until there is one.
+    void run(page, view, closed.signal);
+  });
   await run(page, view, closed.signal);
 }
 

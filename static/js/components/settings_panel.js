@@ -8,6 +8,7 @@
  * @property {() => Settings} current
  * @property {(settings: Settings) => void} settle
  * @property {() => string} link to the experiment as it stands in the composer
+ * @property {() => void} takeFocus where what opened the panel is gone when it closes
  */
 
 import { rememberSettings } from "../chat/preferences.js";
@@ -37,6 +38,10 @@ export class SettingsPanel {
     keep.addEventListener("click", () => this.#keep(keep));
     mountCopy(part(root, "settings-link", HTMLButtonElement), ports.link);
     root.addEventListener("click", (event) => event.target === root && root.close());
+    root.addEventListener("close", () => {
+      const { activeElement } = document;
+      if (activeElement === document.body || root.contains(activeElement)) ports.takeFocus();
+    });
   }
 
   open() {

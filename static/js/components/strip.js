@@ -106,5 +106,5 @@ export class Strip {
 
 /** @param {number} ms */
 function markText(ms) {
-  return ms >= 60_000 && ms % 60_000 === 0 ? `${ms / 60_000} min` : say("seconds", { value: ms / 1000 });
+  return ms >= 60_000 && ms % 60_000 === 0 ? say("minutes", { value: ms / 60_000 }) : say("seconds", { value: ms / 1000 });
 }

@@ -3,7 +3,7 @@
  * element before the first paint (pages/first_look.js does that); this changes it.
  */
 
-import { recall, remember } from "../chat/remembered.js";
+import { recall, remember } from "../remembered.js";
 
 /** @param {HTMLSelectElement} select */
 export function mountTheme(select) {

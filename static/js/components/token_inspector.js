@@ -116,7 +116,7 @@ function gapBefore(token, before) {
 /** @param {{ data: string }} token @returns {string} its text, or its bytes where they are no text */
 function nameOf({ data }) {
   const bytes = bytesOf(data);
-  if (bytes.length === 0) return say("noText");
+  if (bytes.length === 0) return say("tokenNoText");
   const text = textOf(bytes);
   return text === null ? spellBytes(bytes) : visible(text);
 }

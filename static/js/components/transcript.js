@@ -1,8 +1,8 @@
 /**
  * The conversation on the page: the shown path, turn by turn. `update` adds what is new and removes what
  * is gone; what stands is not touched. The last turn is there at once, the others, in a long
- * conversation, in slices from the end to the beginning, in which nobody looks yet. A reply that is on its way keeps its view wherever the reader
- * goes meanwhile, because its text is painted piece by piece.
+ * conversation, in slices from the end to the beginning, in which nobody looks yet. A reply that is on
+ * its way keeps its view wherever the reader goes meanwhile, because its text is painted piece by piece.
  *
  * @typedef {import("../chat/conversation.js").Conversation} Conversation
  * @typedef {import("../chat/reply.js").Reply} Reply
@@ -22,6 +22,9 @@ export class Transcript {
   /** @type {Conversation | null} */
   #conversation = null;
   #placings = 0;
+  /** The focus of one who steps through the wordings of a question, on its way to the one that is to be placed.
+   * @type {{ turn: string, arrow: import("./pager.js").Arrow } | null} */
+  #step = null;
 
   /**
    * @param {HTMLElement} root
@@ -39,6 +42,7 @@ export class Transcript {
     this.#conversation = conversation;
     const path = shownPath(conversation);
     const wanted = new Set(path.map(({ turn }) => turn.id));
+    this.#noteStep(path, wanted);
     for (const [id, view] of this.#turns) if (!wanted.has(id)) this.#drop(id, view);
     void this.#place(path);
     this.#forget(conversation);
@@ -83,6 +87,7 @@ export class Transcript {
       const first = missing.firstElementChild;
       this.root.insertBefore(missing, below);
       below = first ?? below;
+      this.#carryFocus();
     };
     let isFirst = true;
     const slice = new Slice();
@@ -101,6 +106,24 @@ export class Transcript {
       if (this.#placings !== mine) return; // Somebody has updated meanwhile, and places all of it.
     }
     insert();
+  }
+
+  /** @param {import("../chat/conversation.js").Step[]} path @param {Set<string>} wanted turns of it */
+  #noteStep(path, wanted) {
+    if (this.#step && !wanted.has(this.#step.turn)) this.#step = null;
+    for (const [left, { focusedArrow: arrow }] of this.#turns) {
+      if (!arrow || wanted.has(left)) continue;
+      const next = path.find(({ siblings }) => siblings.some(({ id }) => id === left));
+      if (next) this.#step = { turn: next.turn.id, arrow };
+    }
+  }
+
+  #carryFocus() {
+    const view = this.#step && this.#turns.get(this.#step.turn);
+    if (!this.#step || !view?.element.isConnected) return;
+    // Who has gone elsewhere meanwhile is left there.
+    if (document.activeElement === document.body) view.focusArrow(this.#step.arrow);
+    this.#step = null;
   }
 
   /** @param {string} id @param {TurnView} view */

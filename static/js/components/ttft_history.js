@@ -24,7 +24,9 @@ export async function showHistory(root, waits) {
   const details = /** @type {HTMLDetailsElement} */ (element("details", "history",
     element("summary", "", element("span", "", summaryOf(waits)), drawing(waits.slice(-MAX_COLUMNS))), table(waits)));
   details.open = wasOpen;
+  const hadFocus = root.contains(document.activeElement);
   root.replaceChildren(details);
+  if (hadFocus) details.querySelector("summary")?.focus();
 }
 
 // Private

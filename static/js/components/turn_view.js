@@ -56,6 +56,16 @@ export class TurnView {
     if (this.#step) this.#showVersions(this.#step);
   }
 
+  /** @returns {import("./pager.js").Arrow | null} where the focus is among the question's wordings */
+  get focusedArrow() {
+    return this.#branches?.focused ?? null;
+  }
+
+  /** @param {import("./pager.js").Arrow} arrow */
+  focusArrow(arrow) {
+    this.#branches?.focus(arrow);
+  }
+
   edit() {
     // A page in the middle of a reply refuses by preventDefault.
     const ask = (/** @type {string} */ text) => this.#tell("edit", { turn: this.#step?.turn.id, text, at_ms: performance.now() });

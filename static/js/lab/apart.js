@@ -6,6 +6,7 @@
  */
 
 import { bringByNdjson } from "../stream/ndjson_wire.js";
+import { say } from "../words.js";
 import { stopShared } from "./shared_reply.js";
 
 const ANSWER_TOKENS = 8;
@@ -31,7 +32,7 @@ export async function takeApart(page, name, messages, signal) {
     if (event.type === "error") failed = event.message;
   }, signal);
   const ended = /** @type {import("../events.js").Done | null} */ (done);
-  if (!ended) throw new Error(failed ?? "the answer broke off");
+  if (!ended) throw new Error(failed ?? say("unfinished"));
   const { queue_ms, prefill_ms, first_token_ms } = ended.timings;
   return {
     name, text, queue_ms: queue_ms ?? 0, prefill_ms: prefill_ms ?? 0, first_ms: first_token_ms ?? 0,

@@ -69,10 +69,6 @@ export class Ledger {
     if (last && last.to_ms === null) last.to_ms = at_ms;
   }
 
-  get isPaused() {
-    return this.pauses.at(-1)?.to_ms === null;
-  }
-
   /** @param {number} now_ms @returns {number} */
   pausedFor(now_ms) {
     return this.pauses.reduce((sum, { from_ms, to_ms }) => sum + (to_ms ?? now_ms) - from_ms, 0);

@@ -16,7 +16,7 @@ import { HEARING, chunkAround, frameHead, headBytes } from "./raw_wire.js";
  */
 
 /** @type {Record<string, Reading>} */
-export const WIRES = {
+const WIRES = {
   socket: readSocket,
   sse: (wire, asked) => readBody(wire, asked, "text/event-stream"),
   ndjson: (wire, asked) => readBody(wire, asked, "application/x-ndjson"),
@@ -26,6 +26,17 @@ export const WIRES = {
   grpc: readGrpc,
 };
 
+/** Read it to its end on one wire, however it ends. @param {string} name @param {RawWire} wire @param {Asked} asked */
+export async function readOn(name, wire, asked) {
+  let message = "";
+  try {
+    await WIRES[name]?.(wire, asked);
+  } catch (error) {
+    message = error instanceof Error ? error.message : "";
+  }
+  if (wire.end.kind === "waiting") wire.end = { kind: "broken", message };
+}
+
 /** The wires that this server has: gRPC only where it was switched on. @param {string} page @returns {Promise<string[]>} */
 export async function wiresOf(page) {
   const response = await fetch(httpAddress(page, "api/lab/wires"));
@@ -33,14 +44,12 @@ export async function wiresOf(page) {
   return Object.keys(WIRES).filter((name) => name !== "grpc" || grpc);
 }
 
+// Private
+
 /** @type {Reading} */
 function readSocket(wire, { page, reply, signal }) {
   return new Promise((resolve) => {
     const socket = new WebSocket(socketAddress(page));
-    const over = () => {
-      if (wire.end.kind === "waiting") wire.end = { kind: "broken", message: "" };
-      resolve();
-    };
     signal.addEventListener("abort", () => socket.close(), { once: true });
     socket.onopen = () => socket.send(JSON.stringify({ type: "attach", reply, after: 0, pace: "token", acks: false }));
     socket.onmessage = ({ data }) => {
@@ -50,7 +59,7 @@ function readSocket(wire, { page, reply, signal }) {
       wire.hear(data);
       if (wire.end.kind !== "waiting") socket.close();
     };
-    socket.onclose = over;
+    socket.onclose = () => resolve();
   });
 }
 
@@ -58,21 +67,17 @@ function readSocket(wire, { page, reply, signal }) {
 async function readBody(wire, asked, accept) {
   const hear = HEARING[accept]?.(wire);
   const decoder = new TextDecoder();
-  try {
-    const response = await fetch(address(asked), { headers: { accept }, signal: asked.signal, cache: "no-store" });
-    if (!response.ok || !response.body) return void (wire.end = await said(response));
-    wire.frameBytes += headBytes(response);
-    const reader = response.body.getReader();
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      if (!value) continue;
-      wire.keep(value);
-      wire.frameBytes += chunkAround(value.length);
-      hear?.(decoder.decode(value, { stream: true }));
-    }
-    if (wire.end.kind === "waiting") wire.end = { kind: "silent", message: "" };
-  } catch (error) {
-    if (wire.end.kind === "waiting") wire.end = { kind: "broken", message: error instanceof Error ? error.message : "" };
+  const response = await fetch(address(asked), { headers: { accept }, signal: asked.signal, cache: "no-store" });
+  if (!response.ok || !response.body) return void (wire.end = await said(response));
+  wire.frameBytes += headBytes(response);
+  const reader = response.body.getReader();
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
+    if (!value) continue;
+    wire.keep(value);
+    wire.frameBytes += chunkAround(value.length);
+    hear?.(decoder.decode(value, { stream: true }));
   }
+  if (wire.end.kind === "waiting") wire.end = { kind: "silent", message: "" };
 }
 
 /** @type {Reading} */
@@ -103,17 +108,13 @@ async function readWhole(wire, asked) {
 
 /** No page can speak it: the server's own client does, and passes on what came. @type {Reading} */
 async function readGrpc(wire, asked) {
-  try {
-    const response = await fetch(`${address(asked)}/grpc`.replace("api/replies", "api/lab/replies"), { signal: asked.signal, cache: "no-store" });
-    if (!response.ok) return void (wire.end = await said(response));
-    const lines = new LineParser();
-    await readText(response, (text) => lines.push(text).map((line) => JSON.parse(line)).forEach((item) => {
-      if (item.type === "frame") wire.keep(Uint8Array.from(atob(item.data), (sign) => sign.charCodeAt(0)), item.name);
-      if (item.type === "event") wire.hear(JSON.stringify(item.event));
-    }));
-  } finally {
-    if (wire.end.kind === "waiting") wire.end = { kind: "broken", message: "" };
-  }
+  const response = await fetch(`${address(asked)}/grpc`.replace("api/replies", "api/lab/replies"), { signal: asked.signal, cache: "no-store" });
+  if (!response.ok) return void (wire.end = await said(response));
+  const lines = new LineParser();
+  await readText(response, (text) => lines.push(text).map((line) => JSON.parse(line)).forEach((item) => {
+    if (item.type === "frame") wire.keep(Uint8Array.from(atob(item.data), (sign) => sign.charCodeAt(0)), item.name);
+    if (item.type === "event") wire.hear(JSON.stringify(item.event));
+  }));
 }
 
 /** @param {Asked} asked */

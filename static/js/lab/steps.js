@@ -8,7 +8,7 @@
 
 import { httpAddress } from "../stream/address.js";
 import { LineParser } from "../stream/ndjson_parser.js";
-import { readText } from "../stream/one_request.js";
+import { readText, refusalOf } from "../stream/one_request.js";
 
 /**
  * Listen until the signal; resolves with the limits once the server listens to its engine.
@@ -19,7 +19,7 @@ import { readText } from "../stream/one_request.js";
  */
 export async function watchSteps(page, hear, signal) {
   const response = await fetch(httpAddress(page, "api/lab/steps"), { signal, cache: "no-store" });
-  if (!response.ok) throw new Error((await response.json()).error?.message ?? `HTTP ${response.status}`);
+  if (!response.ok) throw new Error((await refusalOf(response)).message);
   return new Promise((resolve, reject) => {
     const lines = new LineParser();
     readText(response, (text) => {

@@ -11,6 +11,7 @@ import { httpAddress } from "../stream/address.js";
 import { readFrame } from "../stream/frames.js";
 import { LineParser } from "../stream/ndjson_parser.js";
 import { readText, refusalOf } from "../stream/one_request.js";
+import { say } from "../words.js";
 
 /** One frame of a screen: what comes within it nobody sees apart. */
 const SAME_MOMENT_MS = 16;
@@ -33,7 +34,7 @@ export class Way {
     if (!response.ok) throw new Error((await refusalOf(response)).message);
     const lines = new LineParser();
     await readText(response, (text) => this.take(lines.push(text), performance.now() - began_ms));
-    if (!this.ended) throw new Error("the stream ended before the reply did");
+    if (!this.ended) throw new Error(say("unfinished"));
   }
 
   /** One piece of the network, as its whole lines. @param {string[]} lines @param {number} at_ms */

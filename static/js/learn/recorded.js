@@ -9,7 +9,7 @@ import { median } from "../measure/numbers.js";
 import { countWords } from "../measure/words_read.js";
 
 /**
- * @returns {Promise<{ arrivals: Arrival[], first_ms: number, gap_ms: number | null, n: number, model: string,
+ * @returns {Promise<{ arrivals: Arrival[], first_ms: number, gap_ms: number | null, model: string,
  *   cpu: string, waits: { label: string, queue_ms: number, prefill_ms: number, rest_ms: number, cached: number }[] } | null>}
  */
 export async function recordedLesson() {
@@ -21,7 +21,7 @@ export async function recordedLesson() {
     const arrivals = byWord(longest.reply.events);
     const gaps = arrivals.slice(1).map(({ at_ms }, i) => at_ms - /** @type {Arrival} */ (arrivals[i]).at_ms);
     return {
-      arrivals, n: 1, first_ms: arrivals[0]?.at_ms ?? 0, gap_ms: median(gaps),
+      arrivals, first_ms: arrivals[0]?.at_ms ?? 0, gap_ms: median(gaps),
       model: longest.model.name, cpu: longest.hardware.cpu, waits: recordings.map(waitOf),
     };
   } catch {

@@ -6,7 +6,7 @@
  *
  * @typedef {import("./numbers.js").Arrival} Arrival
  * @typedef {{ width: number, top: number, bottom: number, axis_ms: number, wait: number, ticks: string,
- *   end: number | null, reading: { from: number, to: number, clipped: boolean } | null,
+ *   end: number | null, reading: { from: number, to: number } | null,
  *   marks: { x: number, ms: number }[] }} StripShape
  */
 
@@ -85,8 +85,7 @@ function tallest(arrivals, x) {
 function readingLine(arrivals, from_ms, axis, x, width) {
   const words = arrivals.reduce((sum, arrival) => sum + arrival.words, 0);
   const done_ms = from_ms + readingTime_ms(words);
-  const clipped = done_ms > axis;
-  return { from: x(from_ms), to: clipped ? width : x(done_ms), clipped };
+  return { from: x(from_ms), to: done_ms > axis ? width : x(done_ms) };
 }
 
 /** @param {number} axis_ms @param {number} width */

@@ -4,7 +4,7 @@
  * there is something to go on with (pages/conversation.js). Nothing is decided here.
  */
 
-import { recall, tabStorage } from "../chat/remembered.js";
+import { recall, tabStorage } from "../remembered.js";
 import { Banner } from "../components/banner.js";
 import { Composer } from "../components/composer.js";
 import { mountHelp } from "../components/help.js";
@@ -26,11 +26,11 @@ await speak(["common", "chat", "reply"]);
 for (const seen of page.querySelectorAll(":scope > header, :scope > main, :scope > footer")) fillWords(seen);
 mountTheme(part(page, "theme", HTMLSelectElement));
 mountLanguage(part(page, "language", HTMLSelectElement));
-mountHelp(page);
 
 const banner = new Banner(part(page, "banner", HTMLElement));
-const notice = new Notice(part(page, "notice", HTMLElement));
 const composer = new Composer(part(page, "composer", HTMLElement));
+const notice = new Notice(part(page, "notice", HTMLElement), composer);
+mountHelp(page, notFetched);
 const readiness = new Readiness(httpAddress(location.href, "readyz"), showReadiness);
 /** @type {import("./conversation.js").Talk | null} */
 let talk = null;
@@ -46,19 +46,39 @@ const wire = connect(location.href, (event) => talk?.session.hear(event), (state
 });
 readiness.watch();
 
-/** @param {(talk: import("./conversation.js").Talk) => unknown} [act] what is wanted of it, once it is there */
-async function talking(act) {
-  coming ??= import("./conversation.js").then(({ Talk }) => Talk.begin({ page, composer, banner, notice, readiness, wire }));
-  talk = await coming;
-  page.dataset.talk = "ready";
-  await act?.(talk);
+/**
+ * @param {(talk: import("./conversation.js").Talk) => unknown} [act] what is wanted of it, once it is there; without:
+ *   it is fetched early, and nobody waits for it
+ * @param {() => void} [failed] it or a part of it could not be fetched
+ */
+async function talking(act, failed = () => {}) {
+  try {
+    coming ??= import("./conversation.js").then(({ Talk }) => Talk.begin({ page, composer, banner, notice, readiness, wire, notFetched }));
+    talk = await coming;
+    page.dataset.talk = "ready";
+    await act?.(talk);
+  } catch (error) {
+    if (!talk) coming = null; // The next wish fetches it anew.
+    if (!act) return;
+    failed();
+    notFetched(error);
+  }
+}
+
+/** @param {unknown} error */
+function notFetched(error) {
+  console.error(error);
+  notice.show(say("fetchAgain"));
 }
 
 // A mouse moves and a finger touches well before anything is sent; and who only reads gives us time.
 for (const sign of ["pointermove", "pointerdown", "keydown", "input"]) {
   page.addEventListener(sign, () => talking(), { once: true, passive: true });
 }
-page.addEventListener("ask", (event) => talking((it) => it.ask(/** @type {CustomEvent} */ (event).detail)));
+page.addEventListener("ask", (event) => {
+  const { detail } = /** @type {CustomEvent} */ (event);
+  talking((it) => it.ask(detail), () => composer.giveBack(detail.text));
+});
 page.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
@@ -83,7 +103,8 @@ addEventListener("pageshow", (event) => event.persisted && wire.probe());
 addEventListener("hashchange", () => openLink());
 
 const listIsOpen = recall("drawer", "closed") === "open" && matchMedia("(min-width: 64rem)").matches;
-if (recall("conversation", "", tabStorage()) || recall("settings", "{}") !== "{}") await talking();
+// Here somebody does wait for it: what was on the page comes back with it.
+if (recall("conversation", "", tabStorage()) || recall("settings", "{}") !== "{}") await talking(() => {});
 if (listIsOpen) await talking((it) => it.openDrawer(false));
 await openLink();
 page.dataset.state = "ready";

@@ -11,6 +11,7 @@
  * @property {import("../components/notice.js").Notice} notice
  * @property {import("../stream/readiness.js").Readiness} readiness
  * @property {import("../stream/socket_wire.js").Wire} wire
+ * @property {(error: unknown) => void} notFetched what to do where a part that comes late did not come
  */
 
 import { loadMarked } from "../answer/libraries.js";
@@ -50,8 +51,11 @@ export class Talk {
     const welcome = part(page, "welcome", HTMLElement);
     this.toggle = part(page, "drawer-toggle", HTMLButtonElement);
     const turns = part(page, "turns", HTMLElement);
-    this.keeper = new ScrollKeeper(part(page, "scroller", HTMLElement), part(page, "column", HTMLElement), turns, (news) => {
-      below.hidden = !news || !welcome.hidden;
+    const scroller = part(page, "scroller", HTMLElement);
+    this.keeper = new ScrollKeeper(scroller, part(page, "column", HTMLElement), turns, (news) => {
+      const hides = !news || !welcome.hidden;
+      if (hides && document.activeElement === below) scroller.focus({ preventScroll: true });
+      below.hidden = hides;
     });
     below.addEventListener("click", () => this.keeper.follow());
     /** @type {Session} */
@@ -80,8 +84,10 @@ export class Talk {
   /** @param {{ text: string, at_ms: number }} message */
   ask({ text, at_ms }) {
     const { composer, notice } = this.shell;
+    // Sent twice before this part of the page was there.
+    if (this.session.isLive) return composer.giveBack(text);
     if (bytesOf(text) > MAX_BYTES) {
-      composer.fill(text);
+      composer.giveBack(text);
       return notice.show(say("promptTooLong", { count: bytesOf(text), most: MAX_BYTES }));
     }
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
@@ -113,6 +119,7 @@ export class Talk {
       current: settings,
       settle: (changed) => this.session.settle(changed),
       link: () => experimentLink(location.href, { prompt: composer.text.value, mode: composer.mode, settings: settings() }),
+      takeFocus: () => composer.takeFocus(),
     });
     this.#settings.open();
   }
@@ -143,11 +150,17 @@ export class Talk {
     this.shell.page.dataset.live = String(live);
   }
 
-  /** Ask, and go along with the answer. @param {() => void} act */
+  /** Ask, and go along with the answer. What was pressed for it (Ask again, Continue, Ask) is often gone then.
+   * @param {() => void} act */
   #asking(act) {
-    this.shell.notice.hide();
+    const pressed = document.activeElement;
+    const { composer, notice } = this.shell;
+    notice.hide();
     act();
     this.keeper.follow();
+    if (pressed?.isConnected && !pressed.closest("[hidden]")) return;
+    if (this.session.isLive) composer.stopButton.focus();
+    else composer.takeFocus();
   }
 
   #listen() {
@@ -165,9 +178,9 @@ export class Talk {
     on("remove-turn", ({ turn }) => {
       const undo = session.removeTurn(turn);
       composer.text.focus();
-      notice.show(say("turnDeleted"), { label: say("undo"), act: undo });
+      notice.show(say("turnDeleted"), { label: say("undo"), act: () => void undo() });
     });
-    on("share", ({ turn, button }) => this.#share(turn, button));
+    on("share", ({ turn, button }) => this.#share(turn, button).catch(this.shell.notFetched));
     on("open-conversation", async ({ id }) => {
       if (!(await session.open(id))) return;
       this.keeper.open();

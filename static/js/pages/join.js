@@ -50,7 +50,8 @@ function live(code, id) {
   let sent = null;
   const line = new RoomLine(door.socket(code), () => ({ role: "participant", id }), {
     frame(frame) {
-      if (frame.type === "room") draw();
+      // With the first pong the clock is set, and what waits for it can begin.
+      if (frame.type === "room" || frame.type === "pong") draw();
       else if (frame.type === "me") (me = frame), draw();
       else if (frame.type === "text") race.hear(frame);
       else if (frame.type === "line") (sent = frame), draw();
@@ -87,7 +88,6 @@ function live(code, id) {
   part(page, "leave", HTMLButtonElement).addEventListener("click", () => {
     if (!tell({ type: "leave" })) return;
     forget(code);
-    line.close();
     end("left");
   }, { signal });
 
@@ -95,6 +95,7 @@ function live(code, id) {
   function again() {
     wishes.repeat();
     sight.tell();
+    own.again();
   }
 
   function draw() {
@@ -161,6 +162,7 @@ function live(code, id) {
   /** @param {"ended" | "kicked" | "replaced" | "refused" | "left"} why */
   function end(why) {
     controls.abort();
+    line.close();
     showMessage(page, say(`${why}Title`), say(`${why}Text`));
     part(page, "foot", HTMLElement).hidden = true;
     button.hidden = why === "ended";

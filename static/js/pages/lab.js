@@ -1,13 +1,12 @@
 /**
  * The lab's pages: the list, or one experiment, whose module is loaded by its name (what is there to be
- * read only has none). Nothing is decided
- * here.
+ * read only has none). Nothing is decided here.
  */
 
 import { mountLanguage } from "../components/language.js";
 import { mountTheme } from "../components/theme.js";
 import { part } from "../components/parts.js";
-import { fillWords, speak } from "../words.js";
+import { fillWords, say, speak } from "../words.js";
 
 /** @type {Record<string, () => Promise<{ mount: (page: HTMLElement) => Promise<void> }>>} */
 const EXPERIMENTS = {
@@ -22,6 +21,7 @@ const page = document.body;
 const name = page.dataset.experiment ?? "";
 await speak(["common", "lab", ...(name ? [`lab_${name}`] : [])]);
 fillWords(document);
+if (name) document.title = `${say(`${name}Title`)} · Firstword`;
 mountTheme(part(page, "theme", HTMLSelectElement));
 mountLanguage(part(page, "language", HTMLSelectElement));
 if (name) await (await EXPERIMENTS[name]?.())?.mount(page);

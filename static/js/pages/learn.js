@@ -25,6 +25,7 @@ mountTheme(part(page, "theme", HTMLSelectElement));
 mountLanguage(part(page, "language", HTMLSelectElement));
 const lesson = /** @type {HTMLElement} */ (page.querySelector(".lesson"));
 const state = part(page, "measure-state", HTMLElement);
+const answer = part(page, "measure-answer", HTMLElement);
 const button = part(page, "measure", HTMLButtonElement);
 mountDepths(lesson, part(page, "depths", HTMLFieldSetElement));
 listContents();
@@ -42,7 +43,7 @@ if (recording) {
   fillNumbers(recording, ` (${say("ofRecording")})`);
   setText(state, say("measuredRecording", { model: recording.model, cpu: recording.cpu }));
 } else {
-  fillNumbers({ first_ms: null, gap_ms: null, n: RUNS }, "");
+  fillNumbers({ first_ms: null, gap_ms: null }, "");
   setText(state, say("measuredNone"));
 }
 button.addEventListener("click", measure);
@@ -50,17 +51,20 @@ page.dataset.state = "ready";
 
 async function measure() {
   button.disabled = true;
+  // What is to be seen has to be shown: the clock stops when the first word is on the screen.
+  const asking = (/** @type {string} */ prompt, /** @type {number} */ max_tokens) =>
+    ask(location.href, prompt, max_tokens, (text) => setText(answer, text));
   try {
     const runs = [];
     for (let i = 0; i < RUNS; i += 1) {
       setText(state, say("measuring", { done: i, of: RUNS + 3 }));
-      runs.push(await ask(`Why is the sky blue? (${i})`, 24));
+      runs.push(await asking(`Why is the sky blue? (${i})`, 24));
     }
     const waits = [];
     const salt = randomId().slice(0, 8);
     for (const [name, prompt] of [["apartShort", `${salt} Why?`], ["apartLong", longPrompt(24, salt)], ["apartAgain", longPrompt(24, salt)]]) {
       setText(state, say("measuring", { done: RUNS + waits.length, of: RUNS + 3 }));
-      const { queue_ms, prefill_ms, first_ms, cached } = await ask(/** @type {string} */ (prompt), 8);
+      const { queue_ms, prefill_ms, first_ms, cached } = await asking(/** @type {string} */ (prompt), 8);
       waits.push({ label: say(/** @type {string} */ (name)), queue_ms, prefill_ms, cached, rest_ms: Math.max(0, first_ms - queue_ms - prefill_ms) });
     }
     fillNumbers(middleOf(runs), "");
@@ -69,11 +73,12 @@ async function measure() {
   } catch (error) {
     setText(state, say("measureFailed", { why: error instanceof Error ? error.message : "?" }));
   } finally {
+    setText(answer, "");
     button.disabled = false;
   }
 }
 
-/** @param {{ first_ms: number | null, gap_ms: number | null, n: number }} numbers @param {string} suffix */
+/** @param {{ first_ms: number | null, gap_ms: number | null }} numbers @param {string} suffix */
 function fillNumbers(numbers, suffix) {
   for (const place of lesson.querySelectorAll("[data-measured]")) {
     const name = /** @type {HTMLElement} */ (place).dataset.measured;

@@ -16,6 +16,7 @@
  * @property {readonly LaneSettings[]} lanes
  */
 
+import { WORDS_PER_MINUTE } from "../measure/words_read.js";
 import { LINKS, MAX_LANES, MIN_LANES, USUAL_LANES, paceOf, readLane, writeLane } from "./lane_settings.js";
 
 /** Each setting's limits and its usual value; the server's own are the same or wider. */
@@ -24,7 +25,7 @@ export const LIMITS = {
   temperature: { least: 0, most: 2, usual: 0.2, whole: false },
   seed: { least: 0, most: 2_147_483_647, usual: 7, whole: true },
   tokensPerSecond: { least: 0.5, most: 100, usual: null, whole: false },
-  wordsPerMinute: { least: 50, most: 1000, usual: 238, whole: true },
+  wordsPerMinute: { least: 50, most: 1000, usual: WORDS_PER_MINUTE, whole: true },
 };
 /** Longer prompts do not fit into a link that every chat program carries. */
 export const MAX_PROMPT_CHARS = 4000;
@@ -32,8 +33,9 @@ export const MAX_PROMPT_CHARS = 4000;
 /** @param {string} prompt @returns {Experiment} */
 export function usualExperiment(prompt) {
   return {
-    prompt, maxTokens: 200, temperature: 0.2, seed: 7, tokensPerSecond: null, separate: false, recording: "",
-    wordsPerMinute: 238, lanes: USUAL_LANES,
+    prompt, maxTokens: LIMITS.maxTokens.usual, temperature: LIMITS.temperature.usual, seed: LIMITS.seed.usual,
+    tokensPerSecond: LIMITS.tokensPerSecond.usual, separate: false, recording: "",
+    wordsPerMinute: LIMITS.wordsPerMinute.usual, lanes: USUAL_LANES,
   };
 }
 

@@ -8,9 +8,8 @@
  */
 
 import { costOfStreaming, metricsOf, USUAL_PARAMETERS, wordsReadable } from "../measure/metrics.js";
+import { WORDS_PER_MINUTE } from "../measure/words_read.js";
 import { endOf, firstWordOf, lastWordOf } from "./lane.js";
-
-const USUAL_WORDS_PER_MINUTE = 238;
 
 /**
  * @param {Lane[]} lanes
@@ -18,7 +17,7 @@ const USUAL_WORDS_PER_MINUTE = 238;
  * @returns {Row[]}
  */
 export function numbersOfRace(lanes, wordsPerMinute) {
-  const reader = { ...USUAL_PARAMETERS, tokens_per_second: (USUAL_PARAMETERS.tokens_per_second * wordsPerMinute) / USUAL_WORDS_PER_MINUTE };
+  const reader = { ...USUAL_PARAMETERS, tokens_per_second: (USUAL_PARAMETERS.tokens_per_second * wordsPerMinute) / WORDS_PER_MINUTE };
   const metrics = lanes.map((lane) => metricsOf(readableTimes(lane), reader));
   const stages = lanes.map(stagesOf);
   const whole_ms = lanes.filter(({ settings }) => settings.delivery === "whole").map(lastWordOf)[0] ?? null;

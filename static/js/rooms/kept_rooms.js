@@ -3,7 +3,7 @@
  * cookies that no script sees). A browser that keeps nothing shows none.
  */
 
-import { recall, remember } from "../chat/remembered.js";
+import { recall, remember } from "../remembered.js";
 
 const MOST = 8;
 

@@ -3,7 +3,7 @@
  * may be lost or refused; a room is deleted after a day, and so are old secrets' uses.
  */
 
-import * as kept from "../chat/remembered.js";
+import * as kept from "../remembered.js";
 
 /** @param {string} code @returns {string} "" where there is none */
 export const recall = (code) => kept.recall(`room.${code}`, "");

@@ -76,7 +76,7 @@ export class RoomLine {
 
   /** The page is looked at again: is the socket still there? */
   wake() {
-    if (this.stopped.signal.aborted || finalStatus(this.#closeCode)) return;
+    if (this.stopped.signal.aborted || this.isGone) return;
     if (!this.#open) return this.#connect();
     const asked_ms = performance.now();
     this.#ping();
@@ -124,12 +124,13 @@ export class RoomLine {
     for (let i = 0; i < PINGS; i += 1) setTimeout(() => this.#ping(), i * PING_EVERY_MS);
   }
 
-  /** @param {number | null} code */
+  /** @param {number | null} code null: this side has lost it, which changes nothing once it is over */
   #lose(code) {
+    if (this.isGone) return;
     this.#closeCode = code;
     this.#drop();
     this.#tellStatus();
-    if (finalStatus(code) || this.stopped.signal.aborted) return;
+    if (this.isGone || this.stopped.signal.aborted) return;
     clearTimeout(this.#retry);
     const wait_ms = waitToRetry(this.#failures, code, this.room?.class_size ?? 0, Math.random());
     this.#retry = setTimeout(() => this.#connect(), wait_ms);

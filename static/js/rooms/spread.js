@@ -5,20 +5,13 @@
  *
  * @typedef {{ x: number, y: number, width: number, height: number, count: number }} Bar
  * @typedef {{ width: number, height: number, base: number, axis_ms: number, phones: Bar[], server: Bar[],
- *   median: number | null, serverMedian: number | null, marks: { x: number, ms: number }[], most: number }} SpreadShape
+ *   median: number | null, marks: { x: number, ms: number }[], most: number }} SpreadShape
  */
+
+import { median } from "../measure/numbers.js";
 
 const STEPS_MS = [50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 60_000, 120_000, 600_000];
 const BINS = 24;
-
-/** @param {number[]} values @returns {number | null} */
-export function median(values) {
-  if (values.length === 0) return null;
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  const upper = /** @type {number} */ (sorted[half]);
-  return sorted.length % 2 ? upper : (/** @type {number} */ (sorted[half - 1]) + upper) / 2;
-}
 
 /**
  * @param {number[]} phones_ms
@@ -44,12 +37,11 @@ export function spreadShape(phones_ms, server_ms, { width, height, text }) {
     return { x: x((i * axis_ms) / BINS) + 1, y: upwards ? round(base - tall) : base, width: round(inner / BINS - 2), height: tall, count };
   };
   const middle = median(phones_ms);
-  const serverMiddle = median(server_ms);
   return {
     width, height, base, axis_ms, most,
     phones: up.map((count, i) => bar(count, i, true)).filter(({ count }) => count > 0),
     server: down.map((count, i) => bar(count, i, false)).filter(({ count }) => count > 0),
-    median: middle === null ? null : x(middle), serverMedian: serverMiddle === null ? null : x(serverMiddle),
+    median: middle === null ? null : x(middle),
     marks: Array.from({ length: Math.round(axis_ms / step) + 1 }, (_, i) => ({ x: x(i * step), ms: i * step })),
   };
 }

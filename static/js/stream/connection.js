@@ -3,7 +3,7 @@
  * HTTP. What was found is remembered for this tab, so that the next page does not try in vain.
  */
 
-import { recall, remember, tabStorage } from "../chat/remembered.js";
+import { recall, remember, tabStorage } from "../remembered.js";
 import { httpAddress, socketAddress } from "./address.js";
 import { HttpWire } from "./http_wire.js";
 import { SocketWire } from "./socket_wire.js";

@@ -46,7 +46,7 @@ export default {
   tokenGap: "Made after the one before",
   firstToken: "it is the first",
   sentTogether: "it was sent together with the one before",
-  noText: "no text",
+  tokenNoText: "no text",
   percent: "{value} %",
   instead: "What the model could have said instead:",
   noAlternatives: "There were no alternatives.",

@@ -12,7 +12,7 @@ export default {
   singleName: "One at a time",
   users: "People",
   countUsers: { one: "{count} person", other: "{count} people" },
-  rate: "They come",
+  userRate: "They come",
   perSecondUsers: "{value} a second on average",
   prompt: "Length of the questions",
   countWords: { one: "{count} word", other: "{count} words" },

@@ -45,7 +45,6 @@ export default {
   byRequest: "A batch at a time",
   byIteration: "Looking up at every step",
   batchWaits: "steps until the first token: {waits}",
-  batchAsked: "asked for",
   demoCredit: "Unread tokens, when the reader is slower than the model",
   readerSpeed: { one: "the reader takes {count} token a second", other: "the reader takes {count} tokens a second" },
   creditHigh: "high mark",

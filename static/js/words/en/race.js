@@ -55,7 +55,6 @@ export default {
   laneText: "Text of this lane",
   laneIdle: "ready",
   laneWaiting: "nothing to read yet",
-  laneConnecting: "connecting",
   laneFirst: "first word",
   laneNoWord: "ended without a word",
   laneOver: "last word {time}",

@@ -17,5 +17,6 @@ export default {
   hadWaited: "The model waited {time} for this reader.",
 
   deeper: "Where the time went",
+  fetchAgain: "A part of this page could not be fetched. Please try again.",
   notFetched: "This part of the page could not be fetched. Close it and open it again.",
 };

@@ -1,7 +1,6 @@
 /** Words of the projector's page. @type {import("../../words.js").Table} */
 export default {
   lobbyLead: "Point your camera here, or go to",
-  lobbyCode: "and type",
   lobbyHere: "This address works on this machine only. For phones, start the server with --lan.",
   lobbyHands: "Hands today: no phones needed.",
   qrLabel: "QR code of {address}",
@@ -11,7 +10,6 @@ export default {
   votedOf: "{voted} of {of} have voted",
   handsUp: "Hands up. Eyes closed is fairer.",
   watchQuiet: "Watch both. Nobody speaks until both are done.",
-  discussLead: "Talk in pairs: what would change your mind?",
   paintedTitle: "First word, as each phone painted it",
 
   collectTitle: "Write a question on your phone",

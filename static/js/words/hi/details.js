@@ -46,7 +46,7 @@ export default {
   tokenGap: "पिछले के कितने बाद बना",
   firstToken: "यह पहला है",
   sentTogether: "यह पिछले के साथ ही भेजा गया",
-  noText: "कोई पाठ नहीं",
+  tokenNoText: "कोई पाठ नहीं",
   percent: "{value} %",
   instead: "मॉडल इसकी जगह क्या कह सकता था:",
   noAlternatives: "कोई और विकल्प नहीं था।",

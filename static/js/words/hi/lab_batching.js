@@ -12,7 +12,7 @@ export default {
   singleName: "एक बार में एक",
   users: "लोग",
   countUsers: { one: "{count} व्यक्ति", other: "{count} लोग" },
-  rate: "वे कैसे आते हैं",
+  userRate: "वे कैसे आते हैं",
   perSecondUsers: "औसतन {value} प्रति सेकंड",
   prompt: "सवालों की लंबाई",
   countWords: { one: "{count} शब्द", other: "{count} शब्द" },

@@ -45,7 +45,6 @@ export default {
   byRequest: "एक बार में एक समूह",
   byIteration: "हर चरण पर सिर उठाकर देखना",
   batchWaits: "पहले टोकन तक चरण: {waits}",
-  batchAsked: "माँगा गया",
   demoCredit: "अनपढ़े टोकन, जब पाठक मॉडल से धीमा हो",
   readerSpeed: { one: "पाठक हर सेकंड {count} टोकन लेता है", other: "पाठक हर सेकंड {count} टोकन लेता है" },
   creditHigh: "ऊँचा निशान",

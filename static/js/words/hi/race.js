@@ -55,7 +55,6 @@ export default {
   laneText: "इस लेन का पाठ",
   laneIdle: "तैयार",
   laneWaiting: "अभी पढ़ने को कुछ नहीं",
-  laneConnecting: "जुड़ रहा है",
   laneFirst: "पहला शब्द",
   laneNoWord: "बिना कुछ कहे ख़त्म",
   laneOver: "आख़िरी शब्द {time}",

@@ -1,7 +1,6 @@
 /** Words of the projector's page, in Hindi. @type {import("../../words.js").Table} */
 export default {
   lobbyLead: "अपना कैमरा यहाँ दिखाइए, या इस पते पर जाइए",
-  lobbyCode: "और यह लिखिए",
   lobbyHere: "यह पता केवल इसी मशीन पर चलता है। फ़ोनों के लिए सर्वर को --lan के साथ चलाइए।",
   lobbyHands: "आज हाथ उठाकर: फ़ोन नहीं चाहिए।",
   qrLabel: "{address} का QR कोड",
@@ -11,7 +10,6 @@ export default {
   votedOf: "{of} में से {voted} ने वोट दिया",
   handsUp: "हाथ उठाइए। आँखें बंद हों तो और निष्पक्ष।",
   watchQuiet: "दोनों को देखिए। दोनों के पूरा होने तक कोई न बोले।",
-  discussLead: "जोड़ियों में बात कीजिए: किस बात से आपकी राय बदलेगी?",
   paintedTitle: "पहला शब्द, जैसा हर फ़ोन ने दिखाया",
 
   collectTitle: "अपने फ़ोन पर एक सवाल लिखिए",
