@@ -21,6 +21,8 @@ from bench.answer_parser import AnswerParser, BrokenAnswer
 
 #: A small receive buffer for readers that stall, so that the server meets the stall soon.
 _STALLED_RCVBUF_BYTES = 4096
+#: Who only wants to know when all is there is woken when so much is, or the end.
+_TOTAL_WAKE_BYTES = 65_536
 #: How a chunked answer ends. One of another kind is over when the server closes: it was asked to.
 _END = b"0\r\n\r\n"
 #: So many reads at most are kept unparsed.
@@ -63,12 +65,14 @@ async def exchange(
     limit_s: float,
     on_line: Callable[[int], bool] | None = None,
     stall_after_lines: int | None = None,
+    only_total: bool = False,
 ) -> Exchange:
     """Send ``request`` and read its answer to the end; what goes wrong is in ``error``.
 
     ``on_line`` is told the number of lines whenever it grows, until it returns False. After
     ``stall_after_lines`` the client reads no more: such an exchange ends by its limit, by cancelling it
-    or by the server.
+    or by the server. With ``only_total`` the client sleeps until the answer is over (or 64 KiB are there),
+    so that what its waking costs is not taken for the server's: then only ``ended_ns`` means anything.
     """
     answer = Exchange(time.monotonic_ns())
     loop = asyncio.get_running_loop()
@@ -77,6 +81,8 @@ async def exchange(
     try:
         async with asyncio.timeout(limit_s):
             sock = await _connected(loop, port, small=stall_after_lines is not None)
+            if only_total:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, _TOTAL_WAKE_BYTES)
             transport, _ = await loop.create_connection(lambda: reading, sock=sock)
             answer.written_ns = time.monotonic_ns()
             transport.write(request)

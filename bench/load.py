@@ -59,10 +59,10 @@ class Load:
         )
         return read_stream(answer)
 
-    async def whole(self, messages: list[Message]) -> Exchange:
-        """The same work, answered in one piece."""
-        request = self._request(messages, self.tokens, stream=False)
-        return await exchange(self.server.port, request, limit_s=self.limit_s)
+    async def total(self, messages: list[Message], *, streamed: bool) -> Exchange:
+        """The same work, streamed or in one piece, for who only wants to know when it is over."""
+        request = self._request(messages, self.tokens, stream=streamed)
+        return await exchange(self.server.port, request, limit_s=self.limit_s, only_total=True)
 
     async def warm_up(self, kinds: tuple[str, ...]) -> None:
         """One and then four at once of each kind: pools, lazy parts and shapes come into being."""

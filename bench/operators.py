@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from app.engine.model.compiled.crew import Team, compiled
+from app.engine.model.compiled.crew import alone, compiled
 from app.engine.model.compiled.packing import Packed, packed
 from app.engine.model.compiled.products import multiply
 from app.engine.model.linear import Int4, Int8, Linear, Plain, Prepacked, per_row
@@ -97,7 +97,7 @@ class _Compiled:
             np.ones((rows, size // GROUP, 2), np.float32),
         )
         out = np.zeros((rows, self._weight.bias.shape[1]), np.float32)
-        _multiply(Team(0, 1, np.zeros((1, 8), np.int64)), self._weight, rows, desk, out)
+        _multiply(alone(1), self._weight, rows, desk, out)
         return torch.from_numpy(out)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from statistics import median
 
 from bench.delivery import delivery
-from bench.dialects import Message, Stream, user
+from bench.dialects import Message, user
 from bench.formulas import (
     gaps_ms,
     longest_over_median,
@@ -80,12 +80,13 @@ async def cost_of_streaming(load: Load) -> Scene:
     for pair in range(load.pairs):
         totals: dict[bool, float | None] = {}
         for streamed in (True, False) if pair % 2 else (False, True):
-            totals[streamed] = await (_median(load, users) if streamed else _median_whole(load, users))
+            totals[streamed] = await _median(load, users, streamed=streamed)
         found = ratio(totals[True], totals[False])
         ratios += [found] if found is not None else []
     return Scene(
         "cost of streaming",
-        f"median total streamed ÷ median total in one piece, {users} users; median of pairs",
+        f"median total streamed ÷ median total in one piece, {users} users; their client sleeps until then, "
+        "so that its work is not in it; median of pairs",
         median(ratios) if ratios else None,
         "×",
         _spread(ratios),
@@ -174,16 +175,11 @@ async def _median_beside_a_sleeper(load: Load, notes: list[str]) -> float | None
     return beside
 
 
-async def _median(load: Load, users: int) -> float | None:
+async def _median(load: Load, users: int, *, streamed: bool = True) -> float | None:
     """The median total of so many users' answers, in milliseconds."""
-    answers: list[Stream] = await asyncio.gather(*[load.stream(load.question("short")) for _ in range(users)])
-    return percentile([total_ms(answer) for answer in answers if answer.error is None], 0.5)
-
-
-async def _median_whole(load: Load, users: int) -> float | None:
-    """The same of answers in one piece."""
-    answers = await asyncio.gather(*[load.whole(load.question("short")) for _ in range(users)])
-    return percentile([(e.ended_ns - e.began_ns) / 1e6 for e in answers if e.error is None], 0.5)
+    questions = [load.question("short") for _ in range(users)]
+    answers = await asyncio.gather(*[load.total(question, streamed=streamed) for question in questions])
+    return percentile([total_ms(each.began_ns, each.ended_ns) for each in answers if each.error is None], 0.5)
 
 
 def _spread(ratios: list[float]) -> str:

@@ -49,8 +49,11 @@ async def test_all_users_get_all_their_answers_with_a_stamp_for_each_piece(serve
 
 async def test_streamed_and_whole_say_the_same_number_of_tokens(serve):
     load = load_on(await serve())
-    answer = await load.whole(user("hello"))
+    answer = await load.total(user("hello"), streamed=False)
     assert answer.error is None and b'"completion_tokens":12' in answer.lines[-1][1].replace(b" ", b"")
+    streamed = await load.total(user("hello"), streamed=True)
+    assert streamed.error is None and read_stream(streamed).tokens == 12
+    assert len({at_ns for at_ns, _ in streamed.lines}) == 1, "its client was woken once, at the end"
 
 
 async def test_a_refusal_is_an_error_with_the_servers_words(serve):

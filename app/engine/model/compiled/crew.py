@@ -2,12 +2,14 @@
 
 Work is taken piece by piece from a counter, so that a core which the system uses for something else
 does less instead of being waited for. Between phases all meet: waiting threads spin for about the time
-such a phase takes and then offer their core to others. It refuses to know what is computed.
+such a phase takes and then offer their core to others. Nobody waits for who has not come yet: the
+first worker, who is the caller, begins alone and lets the others in at the next phase. A core is often
+late just then, because it hands the last step's tokens to their readers. It refuses to know what is
+computed.
 """
 
 from __future__ import annotations
 
-import functools
 import queue
 import threading
 from collections.abc import Callable
@@ -22,8 +24,11 @@ from app.engine.model.compiled.counters import add_atomically, give_way, load_at
 _PATIENCE = 1000
 #: Sums may be added up in any order, and dividing by zero is what the processor makes of it.
 _OPTIONS = {"nogil": True, "fastmath": True, "error_model": "numpy"}
-#: int64 numbers in a cache line: a phase's two counters share one, and no two phases do.
-_LINE = 8
+#: A phase's counters: pieces taken, workers that are done, workers that are waited for. They share a
+#: cache line of eight int64 numbers, and no two phases do.
+_TAKEN, _DONE, _MEMBERS, _LINE = 0, 1, 2, 8
+#: More pieces than any phase has.
+_ALL = 1 << 40
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -46,28 +51,40 @@ class Team(NamedTuple):
     """What one worker knows of the others during one job."""
 
     rank: int
-    workers: int
-    counters: np.ndarray  # int64 [phases, cache line]: pieces taken, workers that are done
+    #: The phase from which on it takes part.
+    first: int
+    counters: np.ndarray  # int64 [phases + 2, cache line]: behind the last, the workers that have come
+
+
+def alone(num_phases: int) -> Team:
+    """A team of one."""
+    counters = np.zeros((num_phases + 2, _LINE), np.int64)
+    counters[0, _MEMBERS] = 1
+    return Team(0, 0, counters)
 
 
 @inlined
 def take(team: Team, phase: int, size: int) -> int:
     """Where the caller's next ``size`` pieces of ``phase`` begin."""
-    return add_atomically(team.counters.ctypes.data + phase * _LINE * 8, size)  # type: ignore[no-any-return]
+    if phase < team.first:
+        return _ALL
+    return add_atomically(_address(team.counters, phase, _TAKEN), size)  # type: ignore[no-any-return]
 
 
 @inlined
 def meet(team: Team, phase: int) -> None:
-    """Return when all workers are done with ``phase``."""
-    address = team.counters.ctypes.data + (phase * _LINE + 1) * 8
-    add_atomically(address, 1)
+    """Return when all members are done with ``phase``."""
+    if phase < team.first:
+        return
+    done, members = _address(team.counters, phase, _DONE), _address(team.counters, phase, _MEMBERS)
+    add_atomically(done, 1)
     looks = 0
-    while load_atomically(address) < team.workers:
-        looks += 1
-        if looks < _PATIENCE:
-            pause()
-        else:
-            give_way()
+    # The number of members is 0 until the first worker is as far.
+    while load_atomically(members) == 0 or load_atomically(done) < load_atomically(members):
+        looks = _wait(looks)
+    if team.rank == 0:
+        come = load_atomically(_address(team.counters, len(team.counters) - 1, 0))
+        add_atomically(_address(team.counters, phase + 1, _MEMBERS), come + 1)
 
 
 class Crew:
@@ -75,23 +92,58 @@ class Crew:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._jobs: list[queue.SimpleQueue[Callable[[], None]]] = []
+        self._jobs: list[queue.SimpleQueue[tuple[Job, np.ndarray]]] = []
         for rank in range(1, workers):
-            jobs: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-            threading.Thread(target=_work, args=(jobs,), daemon=True, name=f"crew-{rank}").start()
+            jobs: queue.SimpleQueue[tuple[Job, np.ndarray]] = queue.SimpleQueue()
+            threading.Thread(target=_work, args=(rank, jobs), daemon=True, name=f"crew-{rank}").start()
             self._jobs.append(jobs)
 
-    def run(self, job: Callable[[Team], None], num_phases: int) -> None:
-        """``job`` in each thread. It must end by a ``meet`` of all: then all results are there."""
-        counters = np.zeros((num_phases, _LINE), np.int64)
-        for rank, jobs in enumerate(self._jobs, start=1):
-            jobs.put(functools.partial(job, Team(rank, self.workers, counters)))
-        job(Team(0, self.workers, counters))
+    def run(self, job: Job, num_phases: int) -> None:
+        """``job`` in each thread that comes in time. It must end by a ``meet``: then all is there."""
+        team = alone(num_phases)
+        for jobs in self._jobs:
+            jobs.put((job, team.counters))
+        job(team)
 
+
+Job = Callable[[Team], None]
 
 # Private
 
 
-def _work(jobs: queue.SimpleQueue[Callable[[], None]]) -> None:
+def _work(rank: int, jobs: queue.SimpleQueue[tuple[Job, np.ndarray]]) -> None:
     while True:
-        jobs.get()()
+        job, counters = jobs.get()
+        first = _join(counters)
+        if first < len(counters) - 2:
+            job(Team(rank, first, counters))
+
+
+@compiled
+def _join(counters):  # type: ignore[no-untyped-def]
+    """The phase from which on the caller is waited for; the number of phases when it is too late."""
+    number = add_atomically(_address(counters, len(counters) - 1, 0), 1) + 2
+    phase, looks = 0, 0
+    while phase < len(counters) - 2:
+        members = load_atomically(_address(counters, phase, _MEMBERS))
+        if members >= number:
+            break
+        if members > 0:
+            phase += 1
+        else:
+            looks = _wait(looks)
+    return phase
+
+
+@inlined
+def _wait(looks):  # type: ignore[no-untyped-def]
+    if looks < _PATIENCE:
+        pause()
+    else:
+        give_way()
+    return looks + 1
+
+
+@inlined
+def _address(counters, line, place):  # type: ignore[no-untyped-def]
+    return counters.ctypes.data + (line * _LINE + place) * 8
