@@ -13,7 +13,7 @@ PHASES, PIECES = 40, 7
 
 
 @compiled
-def mark(team, marks):  # type: ignore[no-untyped-def]
+def mark(team, marks):
     """Each piece gets the number of all pieces of the phase before that were done by then."""
     for phase in range(len(marks)):
         piece = take(team, phase, 1)
