@@ -18,7 +18,7 @@ APP = Path(__file__).parents[2] / "app"
 DATES = {
     "commands/measure.py",
     "commands/record.py",
-    "engine/tokenizer.py",
+    "engine/chat_template.py",
     "replay/recorder.py",
     "rooms/registry.py",
     "telemetry/journal.py",
