@@ -258,7 +258,7 @@ class Loop:
             # A conversation does not go on behind the tokens of a stop string, and nobody is to be
             # made wait for what was called off.
             if transcript.finish != "cancelled" and transcript.matched_stop is None:
-                self._scheduler.finish(sequence)
+                self._scheduler.finish(sequence, now_ns)
             else:
                 self._scheduler.remove(sequence, keep_prefix=True)
             self._outbox.ended(sequence, now_ns)

@@ -26,6 +26,9 @@ from app.engine.plan import Plan
 from app.engine.runner_protocol import Chunk
 from app.engine.sequence import Sequence, State
 
+#: Whoever asks next without a pause, a program for example, is not to find the engine reading ahead.
+AHEAD_AFTER_NS = 50_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -80,7 +83,7 @@ class Scheduler:
             assert sleeper is not None
             self._preempt(sleeper)
 
-    def finish(self, sequence: Sequence) -> None:
+    def finish(self, sequence: Sequence, now_ns: int) -> None:
         """A text came to its end and its conversation may go on: read ahead when there is time."""
         total = len(sequence.token_ids) + len(sequence.next_turn)
         if not sequence.next_turn or total > self.limits.sequence_tokens:
@@ -90,6 +93,7 @@ class Scheduler:
         # Its text is told. From here on these are only what its slot holds, or will hold.
         sequence.token_ids.extend(sequence.next_turn)
         sequence.state = State.AHEAD
+        sequence.due_ns = now_ns + AHEAD_AFTER_NS
         self.ahead.append(sequence)
 
     def remove(self, sequence: Sequence, *, keep_prefix: bool) -> None:
@@ -121,8 +125,9 @@ class Scheduler:
             budget_tokens -= len(prefill[-1][1].token_ids)
             (resumed if newcomer.paused_since_ns is not None else begun).append(newcomer)
         if not self.active:
-            prefill += self._read_ahead(budget_tokens)
-        due = [s.due_ns for s in self.active if s.state is State.RUNNING and s.due_ns > now_ns]
+            prefill += self._read_ahead(now_ns, budget_tokens)
+        later = [s for s in self.active if s.state is State.RUNNING] + self.ahead
+        due = [s.due_ns for s in later if s.due_ns > now_ns]
         return Plan(
             memory=self.memory.take_actions(),
             prefill=tuple(prefill),
@@ -222,9 +227,9 @@ class Scheduler:
         self.active.sort(key=_by_arrival)
         return sequence
 
-    def _read_ahead(self, budget_tokens: int) -> list[tuple[Sequence, Chunk]]:
-        """The next piece of a next turn's beginning, of who ended last."""
-        while self.ahead:
+    def _read_ahead(self, now_ns: int, budget_tokens: int) -> list[tuple[Sequence, Chunk]]:
+        """The next piece of a next turn's beginning, of who ended last; nothing before that one is due."""
+        while self.ahead and self.ahead[-1].due_ns <= now_ns:
             sequence = self.ahead[-1]
             assert sequence.slot is not None
             is_read = sequence.computed == len(sequence.token_ids)

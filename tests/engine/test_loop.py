@@ -9,6 +9,7 @@ import pytest
 
 from app.engine.commands import Add, Cancel, Command, Grant, Stop, Watch
 from app.engine.loop import Loop, LoopSettings
+from app.engine.scheduler import AHEAD_AFTER_NS
 from app.generation import Begun, Ended, Output, Paused, Piece, Resumed, Waiting
 from app.prompt import Prompt, Sampling
 from tests.engine.tiny import TinyRunner, TinyTokenizer, World, alone
@@ -85,6 +86,20 @@ def test_what_every_next_turn_begins_with_is_read_ahead_while_there_is_nothing_e
     world.run()
     assert world.ended("two").cached_tokens == 73
     assert world.runner.num_tokens - before == 2 + 9
+
+
+def test_nothing_is_read_ahead_before_a_pause_in_which_nobody_came():
+    world = World()
+    world.apply(Add(prompt("one", max_tokens=2), [1] * 40, next_turn=(7, 8)))
+    world.loop.run_once()
+    world.loop.run_once()
+    steps = len(world.runner.log)
+    wait_s = world.loop.run_once()
+    assert wait_s is not None and 0.03 < wait_s <= AHEAD_AFTER_NS / 1e9
+    assert len(world.runner.log) == steps
+    world.clock.now_ns += AHEAD_AFTER_NS
+    assert world.loop.run_once() == 0.0
+    assert len(world.runner.log) == steps + 1
 
 
 def test_whoever_comes_is_served_before_anything_is_read_ahead():

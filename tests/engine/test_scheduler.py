@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from app.engine.plan import Plan
-from app.engine.scheduler import Limits, Scheduler
+from app.engine.scheduler import AHEAD_AFTER_NS, Limits, Scheduler
 from app.engine.sequence import Sequence, State
 from app.engine.transcript import Transcript
 from app.prompt import Prompt
@@ -227,7 +227,7 @@ def test_reading_ahead_gives_way_to_who_needs_its_blocks():
     scheduler.add(done)
     scheduler.add(other)
     step(scheduler)
-    scheduler.finish(done)
+    scheduler.finish(done, 0)
     assert [s.id for s in scheduler.ahead] == ["done"] and done.state is State.AHEAD
     while other.num_made < 40:
         assert step(scheduler).preempted == ()
@@ -261,7 +261,7 @@ class Histories(RuleBasedStateMachine):
         if running := [s for s in self.scheduler.active if s.state is State.RUNNING]:
             chosen = running[pick % len(running)]
             chosen.next_turn = (5,) * num_next
-            self.scheduler.finish(chosen)
+            self.scheduler.finish(chosen, self.now_ns)
 
     @rule(pick=st.integers(0, 100), more=st.integers(1, 20))
     def grant(self, pick, more):
@@ -271,7 +271,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(budget=st.integers(1, 150), pass_ns=st.integers(0, 3))
     def step(self, budget, pass_ns):
-        self.now_ns += pass_ns
+        self.now_ns += pass_ns * (AHEAD_AFTER_NS if self.scheduler.ahead else 1)
         plan = step(self.scheduler, budget, self.now_ns)
         for running in [s for s in self.scheduler.active if s.state is State.RUNNING]:
             if running.num_made >= 40:
