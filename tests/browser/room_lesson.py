@@ -45,6 +45,15 @@ class Lesson:
     def listen(self, page: Page) -> None:
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
+    async def open_own_time(self) -> None:
+        """A sending in which everybody asks when they like."""
+        await self.teacher.locator(".kind").last.click()
+        await self.teacher.locator("[data-part=mode]").select_option("own_time")
+        await self.teacher.locator("[data-part=sending-prompt]").fill("Count.")
+        await self.teacher.locator("[data-part=sending-form] button").click()
+        await expect(self.teacher.locator("body")).to_have_attribute("data-phase", "collect")
+        await self.go_on("sending")
+
     async def go_on(self, to: str) -> None:
         """Press the large button; every page has to follow."""
         await self.teacher.locator("[data-part=next]").click()

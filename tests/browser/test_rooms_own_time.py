@@ -46,15 +46,6 @@ class Gate:
         socket.connect_to_server().on_message(pass_on)
 
 
-async def open_sending(room: Lesson) -> None:
-    await room.teacher.locator(".kind").last.click()
-    await room.teacher.locator("[data-part=mode]").select_option("own_time")
-    await room.teacher.locator("[data-part=sending-prompt]").fill("Count.")
-    await room.teacher.locator("[data-part=sending-form] button").click()
-    await expect(room.teacher.locator("body")).to_have_attribute("data-phase", "collect")
-    await room.go_on("sending")
-
-
 async def shown(room: Lesson) -> Any:
     """The sending as the server has it."""
     return (await room.teacher.evaluate(f"fetch('/api/rooms/{room.code}').then((answer) => answer.json())"))[
@@ -87,7 +78,7 @@ async def test_a_second_answer_is_measured_from_its_own_click_whatever_the_other
     engine = ScriptedEngine(spoken(ANSWER, 40.0))
     async with run_server(engine) as server, lesson(browser, server, gate.prepare) as room:
         phone, other = await room.phone(), await room.phone()
-        await open_sending(room)
+        await room.open_own_time()
         for page in (phone, other):
             await send(page).click()
             await answered(page)
@@ -112,7 +103,7 @@ async def test_a_page_that_was_loaded_anew_keeps_the_first_word_that_it_has_told
     engine = ScriptedEngine(spoken(ANSWER, 40.0))
     async with run_server(engine) as server, lesson(browser, server) as room:
         phone = await room.phone()
-        await open_sending(room)
+        await room.open_own_time()
         await send(phone).click()
         await answered(phone)
         told = await state(phone).text_content()
@@ -129,7 +120,7 @@ async def test_a_page_that_was_loaded_anew_before_its_first_word_reads_it_and_me
     engine = ScriptedEngine([*spoken("Late.", 2500.0), *spoken(" And slow.", 40.0)])
     async with run_server(engine) as server, lesson(browser, server) as room:
         phone = await room.phone()
-        await open_sending(room)
+        await room.open_own_time()
         await send(phone).click()
         await expect(send(phone)).to_be_disabled()
         await phone.reload()

@@ -177,12 +177,7 @@ async def test_in_their_own_time_each_phone_sends_one_at_a_time_and_its_last_fir
     engine = ScriptedEngine(spoken("An answer of a few words.", 80.0))
     async with run_server(engine) as server, lesson(browser, server) as room:
         phone = await room.phone()
-        await room.teacher.locator(".kind").last.click()
-        await room.teacher.locator("[data-part=mode]").select_option("own_time")
-        await room.teacher.locator("[data-part=sending-prompt]").fill("Count.")
-        await room.teacher.locator("[data-part=sending-form] button").click()
-        await expect(room.teacher.locator("body")).to_have_attribute("data-phase", "collect")
-        await room.go_on("sending")
+        await room.open_own_time()
         for _ in range(2):
             await phone.locator("[data-part=own-send]").click()
             await expect(phone.locator("[data-part=own-send]")).to_be_disabled()
