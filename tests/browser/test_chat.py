@@ -116,6 +116,20 @@ async def until(page: Page, condition: str) -> None:
         )
 
 
+async def told(page: Page, kind: str) -> asyncio.Event:
+    """Set once the server has told the page, on its socket, an event of that kind."""
+    heard = asyncio.Event()
+
+    def hear(frame: dict[str, Any]) -> None:
+        if f'"type":"{kind}"' in frame["response"]["payloadData"]:
+            heard.set()
+
+    network = await page.context.new_cdp_session(page)
+    network.on("Network.webSocketFrameReceived", hear)
+    await network.send("Network.enable")
+    return heard
+
+
 def engine(text: str = STORY, delay_ms: float = 25, **options: Any) -> ScriptedEngine:
     return ScriptedEngine(spoken(text, delay_ms), **options)
 

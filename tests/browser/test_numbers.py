@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -10,7 +11,7 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from app.engine.scripted import ScriptedEngine
 from tests.browser.buffering_proxy import buffering_proxy
-from tests.browser.test_chat import NO_SOCKETS, Server, done, engine, opened, ready, send, to_ms, until
+from tests.browser.test_chat import NO_SOCKETS, Server, done, engine, opened, ready, send, to_ms, told, until
 
 pytestmark = pytest.mark.browser
 
@@ -262,11 +263,13 @@ async def test_a_reader_behind_makes_the_model_wait_and_the_reply_says_so(
 ) -> None:
     running = server(engine("word " * 200, 20))
     async with opened(browser, running.url) as page:
+        model_waits = await told(page, "paused")
         await send(page)
         await until(page, "document.querySelector('.answer')?.textContent.length > 10")
         await page.get_by_role("button", name="Pause").press("Enter")
+        await asyncio.wait_for(model_waits.wait(), 20)
         reply = page.locator(".reply")
-        await expect(reply.locator(".note")).to_contain_text("waits until this page has shown it")
+        await expect(reply.locator(".held-note")).to_contain_text("the model waits for you")
         shown = await reply.locator(".answer").text_content()
         made = sum(running.engine.made.values())
         assert made < 200
