@@ -19,6 +19,7 @@ import numba
 import numpy as np
 
 from app.engine.model.compiled.counters import add_atomically, give_way, load_atomically, pause
+from app.engine.model.compiled.placement import Placement
 
 #: Looks at a counter before a waiting thread offers its core: some 20 microseconds.
 _PATIENCE = 1000
@@ -93,14 +94,18 @@ class Crew:
     def __init__(self, workers: int) -> None:
         self.workers = workers
         self._jobs: list[queue.SimpleQueue[tuple[Job, np.ndarray]]] = []
+        others: list[threading.Thread] = []
         for rank in range(1, workers):
             jobs: queue.SimpleQueue[tuple[Job, np.ndarray]] = queue.SimpleQueue()
-            threading.Thread(target=_work, args=(rank, jobs), daemon=True, name=f"crew-{rank}").start()
+            others.append(threading.Thread(target=_work, args=(rank, jobs), daemon=True, name=f"crew-{rank}"))
+            others[-1].start()
             self._jobs.append(jobs)
+        self._placement = Placement([thread.native_id for thread in others if thread.native_id is not None])
 
     def run(self, job: Job, num_phases: int) -> None:
         """``job`` in each thread that comes in time. It must end by a ``meet``: then all is there."""
         team = alone(num_phases)
+        self._placement.make_room()
         for jobs in self._jobs:
             jobs.put((job, team.counters))
         job(team)
