@@ -66,13 +66,16 @@ async def exchange(
     on_line: Callable[[int], bool] | None = None,
     stall_after_lines: int | None = None,
     only_total: bool = False,
+    connected_s: float = 0.0,
 ) -> Exchange:
     """Send ``request`` and read its answer to the end; what goes wrong is in ``error``.
 
     ``on_line`` is told the number of lines whenever it grows, until it returns False. After
     ``stall_after_lines`` the client reads no more: such an exchange ends by its limit, by cancelling it
     or by the server. With ``only_total`` the client sleeps until the answer is over (or 64 KiB are there),
-    so that what its waking costs is not taken for the server's: then only ``ended_ns`` means anything.
+    so that what its waking costs is not taken for the server's: then only ``ended_ns`` means anything. The
+    request is written ``connected_s`` after the connection is there: a server that has long taken it has the
+    request soon.
     """
     answer = Exchange(time.monotonic_ns())
     loop = asyncio.get_running_loop()
@@ -84,6 +87,8 @@ async def exchange(
             if only_total:
                 sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, _TOTAL_WAKE_BYTES)
             transport, _ = await loop.create_connection(lambda: reading, sock=sock)
+            if connected_s:
+                await asyncio.sleep(connected_s)
             answer.written_ns = time.monotonic_ns()
             transport.write(request)
             await reading.ended
