@@ -1,18 +1,40 @@
-"""A real Chromium for the browser tests."""
+"""A real Chromium for the browser tests: one for all tests of a process, a context of its own for each.
+
+To start one costs more than most of these tests. What a test leaves behind (storage, caches, sockets)
+belongs to its context and goes with it. The browser belongs to an event loop, so they share one.
+"""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
-@pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The event loop of the browser is that of its tests."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def browser(chromium: Browser) -> AsyncIterator[Browser]:
+    """Chromium without a context; those that the test makes are closed behind it."""
+    yield chromium
+    for context in chromium.contexts:
+        await context.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def chromium() -> AsyncIterator[Browser]:
     """The system's Chromium, in which class.test is a name of ours that is no secure context."""
     path = next((found for name in NAMES if (found := shutil.which(name))), None)
     assert path, f"none of {', '.join(NAMES)} is installed: make test says how"

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from urllib.parse import quote
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright, expect
 
 from app.engine.script import spoken
@@ -23,7 +24,7 @@ NO_STORAGE = """Object.defineProperty(window, "localStorage", {
 });"""
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(loop_scope="session")
 async def keeping_browser() -> AsyncIterator[Browser]:
     """A browser that keeps pages for its Back button, which playwright's own settings forbid."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
