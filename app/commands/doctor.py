@@ -21,10 +21,9 @@ from app.client.dialects.dialect import Question
 from app.client.doctor.diagnosis import diagnose
 from app.client.doctor.examination import examine
 from app.client.doctor.observations import Observations
-from app.client.exchange import CannotConnect
-from app.client.target import NoAnswer, Target, WrongUrl, read_target
+from app.client.target import Target, read_target
 from app.commands.doctor_text import show
-from app.commands.exits import CANNOT_CONNECT, FAILED, USAGE, CommandError, one_line_errors
+from app.commands.exits import FAILED, CommandError, one_line_errors
 from app.commands.server_options import (
     DialectOption,
     KeyEnvOption,
@@ -61,16 +60,9 @@ def doctor(
     """
     with one_line_errors():
         question = Question(prompt_of(prompt), max_tokens, model, key=key_of(key_env))
-        try:
-            target, seen = asyncio.run(
-                _examined(read_target(url, dialect), question, Patience(silence_s=patience_s), quiet=as_json)
-            )
-        except WrongUrl as error:
-            raise CommandError(str(error), USAGE) from None
-        except NoAnswer as error:
-            raise CommandError(str(error), FAILED) from None
-        except CannotConnect as error:
-            raise CommandError(str(error), CANNOT_CONNECT) from None
+        target, seen = asyncio.run(
+            _examined(read_target(url, dialect), question, Patience(silence_s=patience_s), quiet=as_json)
+        )
         head = seen.streamed.head
         if head is None or head.status not in (101, 200):
             raise CommandError(f"the server does not answer the question: {seen.streamed.error}", FAILED)

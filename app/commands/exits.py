@@ -9,6 +9,8 @@ from __future__ import annotations
 import sys
 from types import TracebackType
 
+from app.client.exchange import CannotConnect
+from app.client.target import NoAnswer, WrongUrl
 from app.errors import StartupError
 
 #: A reply failed, a file is no good, a server cannot start, or there are findings.
@@ -16,6 +18,14 @@ FAILED = 1
 #: Wrong options; Typer's own errors use it as well.
 USAGE = 2
 CANNOT_CONNECT = 3
+
+#: What each error that a person can act on ends with.
+_CODES: dict[type[Exception], int] = {
+    StartupError: FAILED,
+    WrongUrl: USAGE,
+    NoAnswer: FAILED,
+    CannotConnect: CANNOT_CONNECT,
+}
 
 
 class CommandError(Exception):
@@ -34,6 +44,16 @@ class one_line_errors:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(error, StartupError | CommandError):
+        if (code := _code_of(error)) is not None:
             print(f"firstword: {error}", file=sys.stderr)
-            raise SystemExit(error.code if isinstance(error, CommandError) else FAILED) from None
+            raise SystemExit(code) from None
+
+
+# Private
+
+
+def _code_of(error: BaseException | None) -> int | None:
+    """None for a good end, and for what no person is to see as one line: a mistake of ours."""
+    if isinstance(error, CommandError):
+        return error.code
+    return next((code for kind, code in _CODES.items() if isinstance(error, kind)), None)

@@ -1,7 +1,8 @@
 """`firstword measure URL`: the first word, the gaps and the price of streaming, of any server.
 
 It asks streamed and not streamed in turns and tells the numbers on the screen, as JSON or as an HTML
-file. What is asked how is the client's; how it looks is measure_text's.
+file. What is asked how is the client's; how it looks is measure_text's. ``measure`` is a long function
+because a command's options are its parameters.
 
 Exit codes: 0 all replies well, 1 a reply failed, 2 wrong usage, 3 cannot connect.
 """
@@ -26,12 +27,12 @@ from app.client.asking import ask
 from app.client.connection import Patience
 from app.client.detection import settled
 from app.client.dialects.dialect import Question
-from app.client.exchange import CannotConnect, Exchange
+from app.client.exchange import Exchange
 from app.client.load import Load, in_turns, run
 from app.client.measurement import Measurement, measured
 from app.client.report import Setting, render
-from app.client.target import NoAnswer, Target, WrongUrl, read_target
-from app.commands.exits import CANNOT_CONNECT, FAILED, USAGE, CommandError, one_line_errors
+from app.client.target import Target, read_target
+from app.commands.exits import CANNOT_CONNECT, FAILED, CommandError, one_line_errors
 from app.commands.measure_text import remarks, show
 from app.commands.server_options import (
     DialectOption,
@@ -96,25 +97,13 @@ def measure(
             # An open loop with one at a time would be a closed one.
             concurrency = 256
         plan = Plan(n, Load(concurrency, rate), warm_up, whole, Patience(silence_s=patience_s))
-        try:
-            target, question, measurement = asyncio.run(
-                _measured(read_target(url, dialect), question, plan, quiet=as_json)
-            )
-        except WrongUrl as error:
-            raise CommandError(str(error), USAGE) from None
-        except NoAnswer as error:
-            raise CommandError(str(error), FAILED) from None
-        except CannotConnect as error:
-            raise CommandError(str(error), CANNOT_CONNECT) from None
+        target, question, measurement = asyncio.run(
+            _measured(read_target(url, dialect), question, plan, quiet=as_json)
+        )
         setting = _setting(target, question, plan)
         if html is not None:
             _write(html, render(measurement, setting, remarks(measurement)))
-        if as_json:
-            print(msgspec.json.encode(measurement.result).decode())
-            for failure in measurement.failures:
-                print(f"firstword: {failure.error}", file=sys.stderr)
-        else:
-            show(Console(), measurement, setting)
+        _tell(measurement, setting, as_json)
         if measurement.failures:
             raise SystemExit(_exit_code(measurement))
 
@@ -167,6 +156,15 @@ def _setting(target: Target, question: Question, plan: Plan) -> Setting:
     return Setting(
         address, target.dialect.title, question.model, question.prompt, how, made_at, version("firstword")
     )
+
+
+def _tell(measurement: Measurement, setting: Setting, as_json: bool) -> None:
+    if not as_json:
+        show(Console(), measurement, setting)
+        return
+    print(msgspec.json.encode(measurement.result).decode())
+    for failure in measurement.failures:
+        print(f"firstword: {failure.error}", file=sys.stderr)
 
 
 def _write(file: Path, page: str) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from app.engine.pipe import Counted
+from app.engine.messages import Counted
 from app.errors import BadRequest, FirstwordError, Overloaded, from_code
 from app.generation import Ended, Failed, Output, Sink, StepRecord
 

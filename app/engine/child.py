@@ -14,7 +14,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from app.engine.pipe import AsyncEnd, Command, Report
+from app.engine.messages import Command, Report
+from app.engine.pipe import AsyncEnd
 
 _STDERR = 2
 

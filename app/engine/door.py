@@ -18,9 +18,10 @@ from dataclasses import dataclass
 import msgspec
 
 from app.engine.commands import Add, Cancel, Command, Grant
-from app.engine.pipe import Counted, Outputs, Report
+from app.engine.messages import Counted, Outputs, Report
+from app.engine.refusals import too_long
 from app.engine.runner_protocol import Tokenizer
-from app.errors import BadRequest, FirstwordError, PromptTooLong
+from app.errors import BadRequest, FirstwordError
 from app.generation import Failed
 from app.prompt import Prompt
 
@@ -135,11 +136,7 @@ class Door:
         """The prompt with an answer that fits behind it. Raises PromptTooLong."""
         room = self._context_tokens - num_tokens
         if room < 1:
-            raise PromptTooLong(
-                f"The prompt has {num_tokens} tokens; the model's context holds "
-                f"{self._context_tokens}, one of them for the answer.",
-                param="messages" if prompt.text is None else "prompt",
-            )
+            raise too_long(prompt, num_tokens, self._context_tokens)
         if prompt.max_tokens <= room:
             return prompt
         return msgspec.structs.replace(prompt, max_tokens=room)

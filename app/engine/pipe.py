@@ -1,10 +1,8 @@
-"""The pipe between the web process and the engine's process: messages, framing, both ends.
+"""The pipe between the web process and the engine's process: its two ends.
 
-A frame is a length of four bytes, big-endian, and so many bytes of msgpack: one message of a
-tagged union. ``FrameDecoder`` is pure: bytes in, messages out, whatever way they were split.
-``AsyncEnd`` lives on the parent's event loop, ``ThreadEnd`` blocks and lives in the child's
-threads. This module refuses to know what the messages make anybody do. It is longer than most:
-the whole contract of the two processes belongs on one page.
+``AsyncEnd`` lives on the parent's event loop, ``ThreadEnd`` blocks and lives in the child's threads. Both
+send whole messages and give out whole messages; frames does the cutting. This module refuses to know
+what the messages make anybody do.
 """
 
 from __future__ import annotations
@@ -14,168 +12,12 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, cast
 
-import msgspec
+from app.engine.frames import FrameDecoder, Message, PipeBroken, encode
+from app.engine.messages import Command, Report
 
-from app.generation import ModelInfo, Output, StepRecord
-from app.prompt import Prompt
-from app.settings import Settings
-
-#: The largest message we make on purpose is a prompt (200,000 characters of up to 4 bytes); ten
-#: times that is a mistake, and a length read from the middle of a frame is nearly always larger.
-MAX_FRAME_BYTES = 8 * 1024 * 1024
-_PREFIX_BYTES = 4
 _READ_BYTES = 256 * 1024
-
-
-class PipeBroken(Exception):
-    """The other end sent what cannot be a frame, or a frame that cannot be a message."""
-
-
-class FrameTooLarge(ValueError):
-    """A message is larger than ``MAX_FRAME_BYTES`` and was not sent."""
-
-
-# Parent to child
-
-
-class Configure(msgspec.Struct, tag="configure", frozen=True):
-    """Always the first message. ``factory`` is a dotted name, ``module:function``."""
-
-    settings: Settings
-    factory: str
-
-
-class Submit(msgspec.Struct, tag="submit", frozen=True):
-    prompt: Prompt
-
-
-class CancelSequence(msgspec.Struct, tag="cancel", frozen=True):
-    id: str
-
-
-class GrantTokens(msgspec.Struct, tag="grant", frozen=True):
-    id: str
-    tokens: int
-
-
-class CountTokens(msgspec.Struct, tag="count", frozen=True):
-    number: int
-    prompt: Prompt
-
-
-class WatchSteps(msgspec.Struct, tag="watch", frozen=True):
-    on: bool
-
-
-class StopEngine(msgspec.Struct, tag="stop", frozen=True):
-    """End politely: the step in progress is the last one."""
-
-
-Command = Configure | Submit | CancelSequence | GrantTokens | CountTokens | WatchSteps | StopEngine
-
-
-# Child to parent
-
-
-class Loading(msgspec.Struct, tag="loading", frozen=True):
-    """How far the model is; ``progress`` 0..1 or None where it is not known."""
-
-    detail: str
-    progress: float | None
-
-
-class Ready(msgspec.Struct, tag="ready", frozen=True):
-    model: ModelInfo
-
-
-class LoadFailed(msgspec.Struct, tag="load_failed", frozen=True):
-    """The model cannot be loaded and trying again will not help; ``message`` is one line."""
-
-    message: str
-
-
-class Outputs(msgspec.Struct, tag="outputs", frozen=True):
-    """All outputs of one step, in their order."""
-
-    outputs: list[Output]
-
-
-class Counted(msgspec.Struct, tag="counted", frozen=True):
-    """The answer to CountTokens: ``tokens``, or why there is none."""
-
-    number: int
-    tokens: int | None = None
-    code: str = ""
-    message: str = ""
-    param: str | None = None
-
-
-class StepDone(msgspec.Struct, tag="step", frozen=True):
-    record: StepRecord
-
-
-class Beat(msgspec.Struct, tag="beat", frozen=True):
-    """Told every second by a thread of its own, so that a hanging step cannot hide.
-
-    ``in_step_ms`` is how long the present step has run; 0 between steps.
-    """
-
-    in_step_ms: int
-
-
-Report = Loading | Ready | LoadFailed | Outputs | Counted | StepDone | Beat
-
-Message = TypeVar("Message")
-
-_encoder = msgspec.msgpack.Encoder()
-
-
-def encode(message: Command | Report, max_bytes: int = MAX_FRAME_BYTES) -> bytes:
-    """One frame. Raises FrameTooLarge naming both sizes."""
-    body = _encoder.encode(message)
-    if len(body) > max_bytes:
-        raise FrameTooLarge(f"a message of {len(body)} bytes is larger than a frame may be ({max_bytes})")
-    return len(body).to_bytes(_PREFIX_BYTES, "big") + body
-
-
-class FrameDecoder(Generic[Message]):
-    """Bytes in, messages out; keeps at most one unfinished frame."""
-
-    def __init__(self, kind: Any, max_bytes: int = MAX_FRAME_BYTES) -> None:
-        """``kind`` is the union of the messages that may come: Command or Report."""
-        self._decoder: msgspec.msgpack.Decoder[Message] = msgspec.msgpack.Decoder(kind)
-        self._max_bytes = max_bytes
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes) -> list[Message]:
-        """The messages that ``data`` completes. Raises PipeBroken; nothing can be read after it."""
-        self._buffer += data
-        messages: list[Message] = []
-        start = 0
-        while (end := self._frame_end(start)) is not None:
-            messages.append(self._decode(self._buffer[start + _PREFIX_BYTES : end]))
-            start = end
-        del self._buffer[:start]
-        return messages
-
-    # Private
-
-    def _frame_end(self, start: int) -> int | None:
-        if len(self._buffer) < start + _PREFIX_BYTES:
-            return None
-        length = int.from_bytes(self._buffer[start : start + _PREFIX_BYTES], "big")
-        if length > self._max_bytes:
-            raise PipeBroken(f"a frame claims {length} bytes; at most {self._max_bytes} are allowed")
-        end = start + _PREFIX_BYTES + length
-        return end if len(self._buffer) >= end else None
-
-    def _decode(self, body: bytearray) -> Message:
-        try:
-            return self._decoder.decode(body)
-        except msgspec.DecodeError as error:
-            raise PipeBroken(f"a frame holds no message: {error}") from None
 
 
 class ThreadEnd(Generic[Message]):

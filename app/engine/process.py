@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from app.engine import pipe
+from app.engine import frames, messages, pipe
 from app.engine.commands import Cancel, Command, Grant, Stop, Watch
 from app.engine.door import Door
 from app.engine.runner_protocol import Tokenizer
@@ -71,14 +71,14 @@ def main(arguments: list[str]) -> NoReturn:
     sys.setswitchinterval(_SWITCH_S)
     sock = socket.socket(fileno=int(arguments[1]))
     sock.set_inheritable(False)
-    code = Process(pipe.ThreadEnd(sock, pipe.Command)).run()
+    code = Process(pipe.ThreadEnd(sock, messages.Command)).run()
     _exit(code)
 
 
 class Process:
     """The threads and what they share."""
 
-    def __init__(self, end: pipe.ThreadEnd[pipe.Command]) -> None:
+    def __init__(self, end: pipe.ThreadEnd[messages.Command]) -> None:
         self._end = end
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._door: Door | None = None
@@ -86,19 +86,19 @@ class Process:
     def run(self) -> int:
         """Configure, load, work. Returns the exit code."""
         first = self._end.receive()
-        if not isinstance(first, pipe.Configure):
+        if not isinstance(first, messages.Configure):
             return STOPPED
         # Before loading, because the parent may go away or change its mind meanwhile.
         self._start_thread("reader", self._read)
         try:
             parts = _factory(first.factory)(first.settings, self._tell_loading, self._emit, self._tell_step)
         except StartupError as error:
-            self._tell(pipe.LoadFailed(str(error)))
+            self._tell(messages.LoadFailed(str(error)))
             return LOAD_FAILED
         except Exception as error:
             # The border of loading: whatever a model's files do to a library, say it in one line.
             log.exception("loading failed")
-            self._tell(pipe.LoadFailed(f"the model cannot be loaded: {type(error).__name__}: {error}"))
+            self._tell(messages.LoadFailed(f"the model cannot be loaded: {type(error).__name__}: {error}"))
             return LOAD_FAILED
         return self._serve(parts)
 
@@ -112,7 +112,7 @@ class Process:
         self._door = Door(parts.tokenizer, parts.context_tokens, self._commands, self._tell)
         self._start_thread("door", self._door.run)
         self._start_thread("beat", lambda: self._beat(parts.step_began_ns))
-        self._tell(pipe.Ready(parts.model))
+        self._tell(messages.Ready(parts.model))
         try:
             parts.run(self._commands)
         except Exception:
@@ -125,55 +125,55 @@ class Process:
         while True:
             try:
                 message = self._end.receive()
-            except pipe.PipeBroken as error:
+            except frames.PipeBroken as error:
                 log.error("the pipe broke: %s", error)
                 _exit(LOOP_FAILED)
             if message is None:
                 _exit(STOPPED)  # the parent is gone
             self._obey(message)
 
-    def _obey(self, message: pipe.Command) -> None:
+    def _obey(self, message: messages.Command) -> None:
         door = self._door
         if door is None:
             # Still loading. Prompts are not sent before Ready, and a model that nobody waits for
             # any more need not be loaded to its end.
-            if isinstance(message, pipe.StopEngine):
+            if isinstance(message, messages.StopEngine):
                 _exit(STOPPED)
             return
         match message:
-            case pipe.Submit(prompt=prompt):
+            case messages.Submit(prompt=prompt):
                 door.submit(prompt)
-            case pipe.CountTokens(number=number, prompt=prompt):
+            case messages.CountTokens(number=number, prompt=prompt):
                 door.count(number, prompt)
-            case pipe.CancelSequence(id=id):
+            case messages.CancelSequence(id=id):
                 door.pass_on(Cancel(id))
-            case pipe.GrantTokens(id=id, tokens=tokens):
+            case messages.GrantTokens(id=id, tokens=tokens):
                 door.pass_on(Grant(id, tokens))
-            case pipe.WatchSteps(on=on):
+            case messages.WatchSteps(on=on):
                 self._commands.put(Watch(on))
-            case pipe.StopEngine():
+            case messages.StopEngine():
                 self._commands.put(Stop())
-            case pipe.Configure():
+            case messages.Configure():
                 log.error("configured twice; the second time is ignored")
 
     def _beat(self, step_began_ns: Callable[[], int | None]) -> None:
         while True:
             began_ns = step_began_ns()
             in_step_ms = 0 if began_ns is None else (time.monotonic_ns() - began_ns) // 1_000_000
-            self._tell(pipe.Beat(in_step_ms))
+            self._tell(messages.Beat(in_step_ms))
             time.sleep(BEAT_S)
 
     def _emit(self, outputs: list[Output]) -> None:
         if outputs:
-            self._tell(pipe.Outputs(outputs))
+            self._tell(messages.Outputs(outputs))
 
     def _tell_loading(self, detail: str, progress: float | None) -> None:
-        self._tell(pipe.Loading(detail, progress))
+        self._tell(messages.Loading(detail, progress))
 
     def _tell_step(self, record: StepRecord) -> None:
-        self._tell(pipe.StepDone(record))
+        self._tell(messages.StepDone(record))
 
-    def _tell(self, report: pipe.Report) -> None:
+    def _tell(self, report: messages.Report) -> None:
         """Blocks while the parent does not read."""
         try:
             self._end.send(report)

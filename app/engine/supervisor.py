@@ -15,11 +15,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
 
-from app.engine import pipe
+from app.engine import frames, messages, refusals
 from app.engine.awaiting import Awaiting
 from app.engine.child import Child
 from app.engine.patience import BackOff, Patience, Watchdog
-from app.errors import EngineLoading, EngineLost, Overloaded, PromptTooLong, ServerShutdown
+from app.errors import EngineLost, Overloaded, PromptTooLong
 from app.generation import EngineStatus, ModelInfo, Sink, StepRecord
 from app.prompt import Prompt
 from app.settings import Settings
@@ -83,9 +83,9 @@ class LocalEngine:
         """End all sequences with ``server_shutdown``, then the child: politely first."""
         if not self._is("stopped"):
             self._status = EngineStatus("stopped")
-            self._awaiting.fail(ServerShutdown("The server is shutting down."), time.monotonic_ns())
+            self._awaiting.fail(refusals.shutting_down(), time.monotonic_ns())
             if self._child is not None:
-                self._child.send(pipe.StopEngine())
+                self._child.send(messages.StopEngine())
             self.settled.set()
             self._wake.set()
         if self._task is not None:
@@ -95,23 +95,23 @@ class LocalEngine:
         """See Engine. Raises also Overloaded when the child does not read, and ServerShutdown."""
         child = self._ready_child()
         self._awaiting.refuse_twice(prompt.id)
-        self._hand_over(child, pipe.Submit(prompt))
+        self._hand_over(child, messages.Submit(prompt))
         self._awaiting.add(prompt.id, sink)
 
     def cancel(self, id: str) -> None:
         if id in self._awaiting and self._child is not None:
-            self._child.send(pipe.CancelSequence(id))
+            self._child.send(messages.CancelSequence(id))
 
     def grant(self, id: str, tokens: int) -> None:
         if id in self._awaiting and self._child is not None:
-            self._child.send(pipe.GrantTokens(id, tokens))
+            self._child.send(messages.GrantTokens(id, tokens))
 
     async def count_tokens(self, prompt: Prompt) -> int:
         """See Engine. Raises what submit raises, and EngineLost when the child dies meanwhile."""
         child = self._ready_child()
         number, answer = self._awaiting.ask()
         try:
-            self._hand_over(child, pipe.CountTokens(number, prompt))
+            self._hand_over(child, messages.CountTokens(number, prompt))
             return await answer
         finally:
             answer.cancel()  # of no effect on one that was given
@@ -156,10 +156,10 @@ class LocalEngine:
         except OSError as error:
             return f"it could not be launched: {error}"
         if self._is("stopped"):  # while it was being launched
-            child.send(pipe.StopEngine())
+            child.send(messages.StopEngine())
         else:
             self._child = child
-            child.send(pipe.Configure(self._settings, self._factory))
+            child.send(messages.Configure(self._settings, self._factory))
             await self._watch(child)
         code = await child.end(self._patience.exit_s)
         self._child = None
@@ -191,8 +191,7 @@ class LocalEngine:
             self._status = EngineStatus(
                 "restarting" if self._was_ready else "loading", "the engine stopped and is being restarted"
             )
-            error = EngineLost("The engine stopped in the middle of this reply; it is being restarted.")
-            self._awaiting.fail(error, time.monotonic_ns())
+            self._awaiting.fail(refusals.cut_off(), time.monotonic_ns())
         self._wake.set()
 
     def _give_up(self, message: str) -> None:
@@ -205,26 +204,26 @@ class LocalEngine:
 
     # Private: what the child tells
 
-    def _on_report(self, report: pipe.Report) -> None:
+    def _on_report(self, report: messages.Report) -> None:
         self._watchdog.heard()
         match report:
-            case pipe.Outputs(outputs=outputs):
+            case messages.Outputs(outputs=outputs):
                 for output in outputs:
                     if not self._awaiting.give(output) and self._child is not None:
-                        self._child.send(pipe.CancelSequence(output.id))
-            case pipe.Beat(in_step_ms=in_step_ms):
+                        self._child.send(messages.CancelSequence(output.id))
+            case messages.Beat(in_step_ms=in_step_ms):
                 self._watchdog.heard(in_step_ms)
-            case pipe.StepDone(record=record):
+            case messages.StepDone(record=record):
                 self._awaiting.watch(record)
-            case pipe.Counted():
+            case messages.Counted():
                 self._awaiting.settle(report)
-            case pipe.Loading(detail=detail, progress=progress):
+            case messages.Loading(detail=detail, progress=progress):
                 if not self._over():
                     self._status = EngineStatus(self._status.state, detail, progress)
-            case pipe.LoadFailed(message=message):
+            case messages.LoadFailed(message=message):
                 if not self._over():
                     self._give_up(message)
-            case pipe.Ready(model=model):
+            case messages.Ready(model=model):
                 self._on_ready(model)
 
     def _on_ready(self, model: ModelInfo) -> None:
@@ -247,24 +246,19 @@ class LocalEngine:
 
     def _ready_child(self) -> Child:
         """The child, when it can take a prompt now; else raises why not."""
-        if self._is("loading"):
-            raise EngineLoading("The model is still loading; try again in a moment.")
-        if self._is("stopped"):
-            raise ServerShutdown("The server is shutting down.")
-        if self._is("failed"):
-            raise EngineLost(f"The engine failed for good: {self.failure}")
-        if self._is("restarting") or self._child is None:
-            raise EngineLost("The engine stopped and is being restarted; try again in a moment.")
+        refusals.refuse_unready(self._status)
+        if self._child is None:
+            raise refusals.gone()
         if self._child.unsent_bytes > MAX_UNSENT_BYTES:
             raise Overloaded("The engine does not take prompts fast enough; try again in a moment.")
         return self._child
 
-    def _hand_over(self, child: Child, command: pipe.Submit | pipe.CountTokens) -> None:
+    def _hand_over(self, child: Child, command: messages.Submit | messages.CountTokens) -> None:
         try:
             child.send(command)
-        except pipe.FrameTooLarge as error:
+        except frames.FrameTooLarge as error:
             raise PromptTooLong(f"The prompt is too long: {error}", param="messages") from None
 
     def _tell_watching(self) -> None:
         if self._child is not None and self._is("ready"):
-            self._child.send(pipe.WatchSteps(bool(self._awaiting.watchers)))
+            self._child.send(messages.WatchSteps(bool(self._awaiting.watchers)))

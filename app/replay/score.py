@@ -23,6 +23,7 @@ class Score:
     cached_tokens: int
     first_token_ms: float | None
     cues: list[Cue]
+    done: Done
 
 
 def score_of(recording: Recording) -> Score:
@@ -35,4 +36,4 @@ def score_of(recording: Recording) -> Score:
     if first_token_ms is not None:
         first_token_ms = min(max(begun_ms, first_token_ms), first_ms)
     cues: list[Cue] = [(begun_ms, None), *((delta.t, delta) for delta in deltas), (done.t, done)]
-    return Score(done.usage.prompt_tokens, done.usage.cached_tokens, first_token_ms, cues)
+    return Score(done.usage.prompt_tokens, done.usage.cached_tokens, first_token_ms, cues, done)

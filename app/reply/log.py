@@ -22,6 +22,7 @@ from app.events import AnyEvent, Delta, Done, Error, Queued, Started
 from app.generation import Begun, Ended, Engine, Failed, Output, Paused, Piece, Resumed, Waiting
 from app.prompt import Prompt
 from app.reply.credit import Credit
+from app.reply.ending import timings_of, usage_of
 from app.reply.flow import Delivery, Flow, SlowPolicy
 from app.reply.pace import Pace, merge
 from app.reply.reader import Reader
@@ -243,30 +244,9 @@ class Reply:
         self._on_event(self, event)
 
     def _done(self, ended: Ended) -> Done:
-        usage = events.Usage(
-            ended.prompt_tokens,
-            ended.completion_tokens,
-            ended.prompt_tokens + ended.completion_tokens,
-            ended.cached_tokens,
-        )
-        t = self._t(ended.at_ns)
-        timings = events.Timings(
-            queue_ms=_span_ms(self.received_ns, ended.begun_ns),
-            prefill_ms=_span_ms(ended.begun_ns, ended.first_token_ns),
-            first_token_ms=_span_ms(self.received_ns, ended.first_token_ns),
-            decode_ms=_span_ms(ended.first_token_ns, ended.last_token_ns),
-            paused_ms=round(ended.paused_ns / 1e6, 3),
-            total_ms=t,
-        )
-        return Done(
-            self.id, len(self.deltas), ended.finish_reason, usage, timings, t, ended.stop, self.client_id
-        )
+        usage, timings = usage_of(ended), timings_of(ended, self.received_ns)
+        num, reason, t = len(self.deltas), ended.finish_reason, timings.total_ms
+        return Done(self.id, num, reason, usage, timings, t, ended.stop, self.client_id)
 
     def _t(self, at_ns: int) -> float:
         return round((at_ns - self.received_ns) / 1e6, 3)
-
-
-def _span_ms(start_ns: int | None, end_ns: int | None) -> float | None:
-    if start_ns is None or end_ns is None:
-        return None
-    return round((end_ns - start_ns) / 1e6, 3)

@@ -1,9 +1,8 @@
-"""Commands: all that can be said to a room, as the JSON that says it.
+"""Commands: what a teacher and a participant can say to a room, as the JSON that says it.
 
-A teacher's commands come from the console, a participant's from a phone; whatever the room's own
-server notices (who is online, how a stimulus fares) comes as a notice and from no wire. Reading
-checks types, ranges and unknown fields. Who may say what is permission's; what follows is room's. Longer
-than most files here because it is the whole vocabulary.
+A teacher's commands come from the console, a participant's from a phone. Reading checks types, ranges
+and unknown fields. It refuses to know who may say what (permission), what follows (room), and what
+the room's own server notices (notices).
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from msgspec import Meta
 
 from app.errors import BadRequest, unreadable
 from app.rooms.ballot import LaneId
+from app.rooms.notices import Notice
 from app.rooms.plan import Millis, Name, RoundPlan, SendingPlan, Text
-from app.rooms.playhead import Playhead
 
 Phase = Literal[
     "idle", "predict", "watch", "vote", "reveal", "discuss", "collect", "sending", "results"
@@ -30,7 +29,7 @@ MAX_COMMAND_BYTES = 16_384
 
 
 class Command(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
-    """Base of all."""
+    """Base of both."""
 
 
 # The teacher's
@@ -165,102 +164,12 @@ class Leave(Command, tag="leave", frozen=True):
     """Be forgotten: votes already counted stay, without a name."""
 
 
-# Notices: what the room's own server says; no wire reads them
-
-
-class Joined(Command, tag="joined", frozen=True):
-    """Somebody is let in; ``key`` is a digest of the secret that they will come back with."""
-
-    key: str
-
-
-class Presence(Command, tag="presence", frozen=True):
-    """A participant's socket opened or closed; number None: the teacher's."""
-
-    number: int | None
-    online: bool
-
-
-class Restored(Command, tag="restored", frozen=True):
-    """The server has started again: nobody is online and whatever played is lost."""
-
-
-class StimulusBegan(Command, tag="stimulus_began", frozen=True):
-    id: str
-    started_ms: float
-    speed: float = 1.0
-
-
-class Steered(Command, tag="steered", frozen=True):
-    """The stimulus goes on from here at another speed, or stands."""
-
-    id: str
-    playhead: Playhead
-
-
-class FirstText(Command, tag="first_text", frozen=True):
-    """A lane's first text left the server, ``t_ms`` after the stimulus began."""
-
-    id: str
-    lane: LaneId
-    t_ms: float
-
-
-class StimulusOver(Command, tag="stimulus_over", frozen=True):
-    """``message``: empty when it ended well."""
-
-    id: str
-    message: str = ""
-
-
-class VoteCloses(Command, tag="vote_closes", frozen=True):
-    """The open vote will close by itself at this moment of the server's clock."""
-
-    round: int
-    at_ms: float
-
-
-class VoteDue(Command, tag="vote_due", frozen=True):
-    """That moment has come."""
-
-    round: int
-    at_ms: float
-
-
-class SendingBegan(Command, tag="sending_began", frozen=True):
-    started_ms: float
-
-
-class Sent(Command, tag="sent", frozen=True):
-    """A participant's answer was started, or could not be (``message``)."""
-
-    number: int
-    reply: str = ""
-    message: str = ""
-
-
-class Answered(Command, tag="answered", frozen=True):
-    """A participant's answer is over, well or not."""
-
-    number: int
-
-
-class FirstToken(Command, tag="first_token", frozen=True):
-    """The server's share of a participant's first word."""
-
-    number: int
-    server_ms: float
-
-
 HostCommand = (
     OpenRound | OpenSending | Advance | Hold | Speed | Step | MoreTime | Spotlight | Approve | Kick | Tally
     | CloseRoom | DeleteRoom
 )  # fmt: skip
 ParticipantCommand = Vote | Felt | Seen | Nickname | Ask | SendOwn | Measured | Leave
-Notice = (
-    Joined | Presence | Restored | StimulusBegan | Steered | FirstText | StimulusOver | VoteCloses | VoteDue
-    | SendingBegan | Sent | FirstToken | Answered
-)  # fmt: skip
+#: All that a room can be told.
 AnyCommand = HostCommand | ParticipantCommand | Notice
 
 _DECODER = msgspec.json.Decoder(HostCommand | ParticipantCommand)

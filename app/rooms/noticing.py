@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from app.rooms import teaching
-from app.rooms.commands import (
+from app.rooms import course
+from app.rooms.notices import (
     Answered,
     FirstText,
     FirstToken,
@@ -100,7 +100,7 @@ def _vote_closes(room: Room, told: VoteCloses | VoteDue) -> Room:
         return replace(room, round=replace(round, closes_ms=told.at_ms))
     # More time may have been given meanwhile, and a closed room is not opened by its clock.
     due = round.closes_ms == told.at_ms and not room.closed
-    return teaching.reveal(room, by_hand=False) if due else room
+    return course.reveal(room, by_hand=False) if due else room
 
 
 def _stimulus(room: Room, told: FirstText | StimulusOver | Steered) -> Room:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from app.errors import Forbidden
-from app.rooms.commands import AnyCommand, HostCommand, Notice, ParticipantCommand
+from app.rooms.commands import AnyCommand, HostCommand, ParticipantCommand
+from app.rooms.notices import Notice
 
 Role = Literal["host", "wall", "participant", "system"]
 

@@ -18,13 +18,14 @@ from app.replay.library import Library, shipped
 from app.reply.log import Reply
 from app.reply.registry import Replies
 from app.rooms.code import new_code
-from app.rooms.commands import Restored
 from app.rooms.keys import digest, new_key
+from app.rooms.notices import Restored
+from app.rooms.parts import Parts
 from app.rooms.permission import SYSTEM
 from app.rooms.plan import RoundPlan
 from app.rooms.room import decide
 from app.rooms.rush import RushLimits
-from app.rooms.stage import Parts, Stage
+from app.rooms.stage import Stage
 from app.rooms.state import Room
 from app.rooms.stimulus import prompt_of
 from app.rooms.store import Store

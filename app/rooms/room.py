@@ -21,10 +21,10 @@ from app.rooms.commands import (
     HostCommand,
     Leave,
     Measured,
-    Notice,
     ParticipantCommand,
     Seen,
 )
+from app.rooms.notices import Notice
 from app.rooms.permission import Actor, check
 from app.rooms.state import Next, Room
 

@@ -19,7 +19,7 @@ from app.events import Delta, Error
 from app.prompt import Message, Prompt, Sampling
 from app.reply.log import Reply
 from app.reply.registry import Replies
-from app.rooms.commands import Answered, FirstToken, Notice, Sent
+from app.rooms.notices import Answered, FirstToken, Notice, Sent
 from app.rooms.sending import Sending
 
 _LOG = logging.getLogger(__name__)

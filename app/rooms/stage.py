@@ -1,86 +1,29 @@
-"""Stage: one live room: its state, its audience, and what plays in it.
+"""Stage: one live room: its state, who is there, and what follows from a command.
 
 Every command goes through ``apply``: the rules decide, the new state is kept, its effects are done,
-and whoever sees something new is told. It refuses to know the wires, and how a code is found.
-
-Longer than most files here: all that a command can set in motion stands on one page.
+and whoever sees something new is told. Who has which key is known here. It refuses to know the wires,
+how a code is found, and what is in motion (performance).
 """
 
 from __future__ import annotations
 
 import hmac
-import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
 
-import msgspec
-
-from app.errors import FirstwordError, NotFound, Overloaded
-from app.generation import Engine
-from app.reply.log import Reply
-from app.reply.registry import Replies
+from app.errors import NotFound, Overloaded
 from app.rooms.audience import Audience
-from app.rooms.commands import (
-    Answered,
-    AnyCommand,
-    FirstToken,
-    Joined,
-    Notice,
-    Presence,
-    SendingBegan,
-    Sent,
-    StimulusBegan,
-    StimulusOver,
-    VoteDue,
-)
+from app.rooms.commands import AnyCommand
 from app.rooms.keys import digest, new_key
 from app.rooms.member import Member
+from app.rooms.notices import Answered, FirstToken, Joined, Notice, Presence, Sent, StimulusOver, VoteDue
+from app.rooms.parts import Parts
+from app.rooms.performance import Performance
 from app.rooms.permission import SYSTEM, Actor, Role
-from app.rooms.plan import RoundPlan
 from app.rooms.room import decide
-from app.rooms.rush import Rush, RushLimits
-from app.rooms.sending import Sending
-from app.rooms.state import (
-    CloseIn,
-    Effect,
-    Erase,
-    Expel,
-    Play,
-    Room,
-    Send,
-    SendOne,
-    Steer,
-    StepOn,
-    StopPlaying,
-    StopSending,
-)
-from app.rooms.steps import Steps
-from app.rooms.stimulus import Playing
-from app.rooms.vote_clock import VoteClock
+from app.rooms.state import Effect, Erase, Expel, Room
 
 _EXPELLED = {"kicked": 4403, "left": 1000}
 _REPLACED = (4409, "replaced")
 _ENDED = (4404, "ended")
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What all rooms of a server share. ``begin`` starts the reply of a round's stimulus."""
-
-    replies: Replies
-    engine: Engine
-    begin: Callable[[RoundPlan], Reply]
-    rush: RushLimits
-    now_ns: Callable[[], int]
-    origin_ns: int
-    epoch: str
-    max_participants: int
-    keep: Callable[[Room, bool], None]
-    erase: Callable[[str], None]
-
-    def clock_ms(self, at_ns: int | None = None) -> float:
-        """The server's clock, as every frame tells it."""
-        return round(((self.now_ns() if at_ns is None else at_ns) - self.origin_ns) / 1e6, 3)
 
 
 class Stage:
@@ -90,10 +33,7 @@ class Stage:
         self.room = room
         self._parts = parts
         self._audience = Audience(lambda: self.room, parts.epoch)
-        self._playing: Playing | None = None
-        self._rush: Rush | None = None
-        self._steps = Steps(parts.engine, self._tell_engine, parts.now_ns)
-        self._vote_clock = VoteClock(self.clock_ms, self._notice)
+        self._performance = Performance(parts, self._audience, lambda: self.room, self._notice)
         self._over = False
 
     # What transports use
@@ -120,7 +60,7 @@ class Stage:
             self._do(effect)
         if self._over:
             return
-        self._steps.watch(self.room.busy)
+        self._performance.watch_engine()
         if now:
             self._audience.publish()
         else:
@@ -197,11 +137,7 @@ class Stage:
 
     def end(self) -> None:
         """Stop everything and show everybody out: the room is deleted, or the server goes."""
-        if self._playing is not None:
-            self._playing.stop()
-        self._stop_rush()
-        self._vote_clock.cancel()
-        self._steps.watch(False)
+        self._performance.end()
         self._over = True
         self._audience.dismiss_all(*_ENDED)
 
@@ -212,90 +148,15 @@ class Stage:
         if self._over:
             raise NotFound(f"room {self.room.code} is gone", param="code")
 
-    # Private: effects
-
     def _do(self, effect: Effect) -> None:
         match effect:
-            case Play():
-                self._play()
-            case StopPlaying():
-                self._stop_playing()
-            case Steer() if self._playing is not None:
-                self._playing.steer(self.room.speed)
-            case StepOn() if self._playing is not None:
-                self._playing.step()
-            case CloseIn() if self.room.round is not None:
-                self._vote_clock.set(self.room.round, effect)
-            case Send():
-                self._send()
-            case SendOne():
-                self._send_one(effect.number)
-            case StopSending():
-                self._stop_rush()
             case Expel():
                 for member in self._audience.of(Actor("participant", effect.number)):
                     member.dismiss(_EXPELLED[effect.why], effect.why)
             case Erase():
                 self._parts.erase(self.room.code)
-
-    def _play(self) -> None:
-        """Start the stimulus; one that cannot start is over at once, with the reason."""
-        self._forget_playing()
-        assert self.room.round is not None
-        plan = self.room.round.plan
-        try:
-            reply = self._parts.begin(plan)
-        except FirstwordError as error:
-            id = f"none-{secrets.token_hex(4)}"
-            self._notice(StimulusBegan(id, self.clock_ms(), self.room.speed))
-            self._notice(StimulusOver(id, error.message))
-            return
-        speed = self.room.speed
-        self._playing = Playing(plan, reply, speed, self._notice, self._audience.poke, self._parts.now_ns)
-        self._notice(StimulusBegan(reply.id, self._parts.clock_ms(reply.received_ns), speed))
-        # First the state that names the stimulus, then its text.
-        self._audience.publish()
-        self._audience.show_lanes(self._playing.lanes)
-
-    def _stop_playing(self) -> None:
-        """End it. Its text stays to be read for as long as its round is open."""
-        if self._playing is not None and not self._playing.over:
-            self._playing.stop()
-            self._notice(StimulusOver(self._playing.id))
-        if self.room.round is None:
-            self._forget_playing()
-
-    def _forget_playing(self) -> None:
-        if self._playing is not None:
-            self._playing.stop()
-            self._playing = None
-            self._audience.show_lanes(())
-
-    def _send(self) -> None:
-        self._stop_rush()
-        self._notice(SendingBegan(self.clock_ms()))
-        if self.room.sending is not None:
-            if self.room.sending.line:
-                self._moved(0, 0)
-            self._rush = self._rush_for(self.room.sending)
-
-    def _send_one(self, number: int) -> None:
-        """One answer more; after a restart the sending goes on with a rush of its own."""
-        if self.room.sending is not None:
-            self._rush = self._rush or self._rush_for(self.room.sending)
-            self._rush.send(number)
-
-    def _rush_for(self, sending: Sending) -> Rush:
-        parts = self._parts
-        return Rush(sending, parts.replies, parts.rush, new_key, self._notice, self._moved, parts.now_ns)
-
-    def _stop_rush(self) -> None:
-        if self._rush is not None:
-            self._rush.stop()
-            self._rush = None
-        self._audience.show_line("")
-
-    # Private: notices
+            case _:
+                self._performance.do(effect)
 
     def _notice(self, notice: Notice) -> None:
         self.apply(notice, SYSTEM)
@@ -304,12 +165,3 @@ class Stage:
         if actor.role != "wall":
             online = bool(self._audience.of(actor))
             self._notice(Presence(actor.number, online))
-
-    def _moved(self, num_begun: int, num_ended: int) -> None:
-        sending = self.room.sending
-        if sending is not None:
-            line = {"type": "line", "sending": sending.id, "begun": num_begun, "ended": num_ended}
-            self._audience.show_line(msgspec.json.encode(line).decode())
-
-    def _tell_engine(self, frame: str) -> None:
-        self._audience.tell("engine", frame, ("host", "wall"))

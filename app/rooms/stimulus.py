@@ -22,8 +22,8 @@ from app.prompt import Message, Prompt, Sampling
 from app.reply.log import Reply
 from app.reply.reader import Reader
 from app.rooms.ballot import LaneId
-from app.rooms.commands import FirstText, Notice, Steered, StimulusOver
 from app.rooms.lane import Lane
+from app.rooms.notices import FirstText, Notice, Steered, StimulusOver
 from app.rooms.plan import LanePlan, RoundPlan
 from app.rooms.playhead import Playhead
 from app.rooms.way import Due, Piece, Way

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from app.rooms.commands import VoteCloses, VoteDue
+from app.rooms.notices import VoteCloses, VoteDue
 from app.rooms.round import Round
 from app.rooms.state import CloseIn
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.engine.commands import Add, Cancel, Command, Grant
 from app.engine.door import Door
-from app.engine.pipe import Counted, Outputs, Report
+from app.engine.messages import Counted, Outputs, Report
 from app.generation import Failed
 from app.prompt import Message, Prompt
 from tests.engine.fake_parts import WordTokenizer

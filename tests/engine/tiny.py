@@ -20,7 +20,7 @@ import torch
 from app.engine.commands import Command
 from app.engine.door import Door
 from app.engine.loop import Loop, LoopSettings
-from app.engine.pipe import Outputs, Report
+from app.engine.messages import Outputs, Report
 from app.engine.runner_protocol import Chunk, DecodeRow, ModelRunner
 from app.generation import Ended, Failed, ModelInfo, Output, Piece, StepRecord
 from app.prompt import Message, Prompt

@@ -4,19 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.rooms.commands import (
-    Advance,
-    AnyCommand,
-    FirstText,
-    Joined,
-    OpenRound,
-    Phase,
-    Presence,
-    Seen,
-    StimulusBegan,
-    StimulusOver,
-    Vote,
-)
+from app.rooms.commands import Advance, AnyCommand, OpenRound, Phase, Seen, Vote
+from app.rooms.notices import FirstText, Joined, Presence, StimulusBegan, StimulusOver
 from app.rooms.permission import HOST, SYSTEM, Actor
 from app.rooms.plan import RoundPlan
 from app.rooms.room import decide

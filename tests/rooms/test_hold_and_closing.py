@@ -5,20 +5,8 @@ from __future__ import annotations
 import pytest
 
 from app.errors import BadRequest
-from app.rooms.commands import (
-    Hold,
-    Kick,
-    Measured,
-    MoreTime,
-    OpenSending,
-    Restored,
-    Speed,
-    Steered,
-    Step,
-    StimulusBegan,
-    VoteCloses,
-    VoteDue,
-)
+from app.rooms.commands import Hold, Kick, Measured, MoreTime, OpenSending, Speed, Step
+from app.rooms.notices import Restored, Steered, StimulusBegan, VoteCloses, VoteDue
 from app.rooms.plan import SendingPlan
 from app.rooms.playhead import Playhead
 from app.rooms.state import CloseIn, Steer, StepOn, StopPlaying

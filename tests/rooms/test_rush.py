@@ -13,7 +13,7 @@ from app.errors import BadRequest
 from app.prompt import Prompt
 from app.reply.log import Reply
 from app.reply.registry import Replies
-from app.rooms.commands import Answered, Notice, Sent
+from app.rooms.notices import Answered, Notice, Sent
 from app.rooms.plan import SendingPlan
 from app.rooms.rush import Rush, RushLimits
 from app.rooms.sending import Sending

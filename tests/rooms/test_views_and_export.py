@@ -11,19 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.rooms.commands import (
-    Approve,
-    Ask,
-    Hold,
-    Measured,
-    Nickname,
-    OpenSending,
-    SendingBegan,
-    Sent,
-    Spotlight,
-    Tally,
-)
+from app.rooms.commands import Approve, Ask, Hold, Measured, Nickname, OpenSending, Spotlight, Tally
 from app.rooms.export import harmless, to_csv, to_json
+from app.rooms.notices import SendingBegan, Sent
 from app.rooms.plan import SendingPlan
 from app.rooms.views import host_view, phone_view, private_view, wall_view
 from tests.rooms.lesson import Lesson
