@@ -21,6 +21,7 @@ from app.engine.supervisor import LocalEngine
 from app.errors import FirstwordError
 from app.events import AnyEvent
 from app.generation import Engine
+from app.pages.missing import or_missing_page
 from app.pages.routes import page_routes
 from app.reply.log import Reply
 from app.reply.registry import Replies
@@ -67,7 +68,7 @@ def create_app(settings: Settings, engine: Engine) -> Starlette:
         middleware=[Middleware(Guard, rules=Rules.of(settings))],
         exception_handlers={
             FirstwordError: refusal.on_error,
-            HTTPException: refusal.on_http_exception,
+            HTTPException: or_missing_page(refusal.on_http_exception),
         },
         lifespan=lifespan,
     )

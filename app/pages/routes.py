@@ -60,7 +60,7 @@ def page_routes(root: Path = ROOT) -> Sequence[BaseRoute]:
     ]
 
 
-def page(root: Path, template: str) -> Callable[[Request], Awaitable[Response]]:
+def page(root: Path, template: str, status: int = 200) -> Callable[[Request], Awaitable[Response]]:
     """An endpoint that renders one template; later pages use it too."""
     templates = Jinja2Templates(directory=root / "templates")
 
@@ -70,6 +70,7 @@ def page(root: Path, template: str) -> Callable[[Request], Awaitable[Response]]:
             request,
             template,
             {"libraries": libraries},
+            status_code=status,
             headers=page_headers(request.headers.get("host", "")),
         )
 

@@ -64,11 +64,11 @@ export function mountCredit(figure) {
     const x = (/** @type {number} */ at_ms) => (at_ms / Math.max(1, run.total_ms)) * WIDTH;
     const line = run.unread.map(({ at_ms, count }, i) => `${i ? "L" : "M"}${x(at_ms).toFixed(1)} ${y(count).toFixed(1)}`).join("");
     drawing.replaceChildren(
+      svg("path", { class: "unread", d: line }),
       ...[{ mark: high, word: "creditHigh" }, { mark: low, word: "creditLow" }].flatMap(({ mark, word }) => [
         svg("line", { class: "mark-line", x1: 0, x2: WIDTH, y1: y(mark), y2: y(mark) }),
         svg("text", { class: "mark", x: WIDTH - 4, y: y(mark) - 5, "text-anchor": "end" }, `${say(word)} ${mark}`),
       ]),
-      svg("path", { class: "unread", d: line }),
     );
     const text = say("creditNote", { pauses: say("creditPauses", { count: run.pauses }), tokens, total: spellTime(run.total_ms), most: run.most });
     drawing.setAttribute("aria-label", text);

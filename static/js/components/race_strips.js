@@ -49,7 +49,7 @@ export class RaceStrips {
     const shape = stripsShape(lanes, { width, text, bar: text * parseFloat(style.getPropertyValue("--bar")), ...rest });
     this.drawing.setAttribute("viewBox", `0 0 ${shape.width} ${shape.height}`);
     this.drawing.setAttribute("height", String(shape.height));
-    this.drawing.replaceChildren(hatch(), ...axis(shape), ...shape.rows.flatMap((row) => rowMarks(row, shape)), ...moment(shape));
+    this.drawing.replaceChildren(hatch(text), ...axis(shape), ...shape.rows.flatMap((row) => rowMarks(row, shape)), ...moment(shape));
   }
 }
 
@@ -57,9 +57,11 @@ export class RaceStrips {
 
 /** @typedef {import("../race/strips_shape.js").StripsShape} StripsShape */
 
-function hatch() {
-  return svg("defs", {}, svg("pattern", { id: "race-hatch", width: 8, height: 8, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-    svg("rect", { class: "hatch", width: 4, height: 8 })));
+/** Hatching as coarse as the letters are large: it is to be seen from the last row. @param {number} text height of a letter */
+function hatch(text) {
+  const size = Math.max(8, Math.round(text * 0.54));
+  return svg("defs", {}, svg("pattern", { id: "race-hatch", width: size, height: size, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+    svg("rect", { class: "hatch", width: size / 2, height: size })));
 }
 
 /** @param {StripsShape} shape */

@@ -15,6 +15,9 @@ import { readingTime_ms } from "../measure/words_read.js";
 import { say } from "../words.js";
 import { fromTemplate, part, setText, svg } from "./parts.js";
 
+/** So many units high is a strip in letters of the usual size; in larger ones all of it is larger. */
+const UNITS = 75;
+
 let patterns = 0;
 
 export class Strip {
@@ -41,8 +44,9 @@ export class Strip {
 
   /** @param {{ width: number, height: number }} room */
   #resized({ width, height }) {
-    this.#width = Math.round(width);
-    this.#height = Math.round(height);
+    const scale = Math.max(1, height / UNITS);
+    this.#width = Math.round(width / scale);
+    this.#height = Math.round(height / scale);
     if (this.#last) this.#draw(this.#last);
   }
 
