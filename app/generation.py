@@ -23,6 +23,8 @@ import msgspec
 from app.prompt import Prompt
 
 FinishReason = Literal["stop", "length", "cancelled"]
+#: ``ahead``: a reply is over, and what its conversation's next turn begins with is read already.
+Phase = Literal["prefill", "decode", "ahead"]
 
 
 class Waiting(msgspec.Struct, tag="waiting", frozen=True):
@@ -145,12 +147,12 @@ class ModelInfo(msgspec.Struct, frozen=True, omit_defaults=True):
 class StepRecord(msgspec.Struct, frozen=True):
     """One engine step, for the lab: what ran, how long, and what memory it left.
 
-    ``rows`` holds (sequence id, phase, tokens of work), phase being ``prefill`` or ``decode``.
+    ``rows`` holds (sequence id, phase, tokens of work).
     """
 
     at_ns: int
     duration_ns: int
-    rows: list[tuple[str, Literal["prefill", "decode"], int]]
+    rows: list[tuple[str, Phase, int]]
     kv_used_blocks: int
     kv_total_blocks: int
     waiting: int

@@ -24,14 +24,15 @@ from app.engine.failures import as_failure
 from app.engine.outbox import Outbox
 from app.engine.plan import Plan
 from app.engine.prefill_budget import PrefillBudget
+from app.engine.refusals import shutting_down
 from app.engine.runner_protocol import ModelRunner, Tokenizer
 from app.engine.sampler import Drawn, Row, draw
 from app.engine.scheduler import Limits, Scheduler
 from app.engine.sequence import Sequence, State
 from app.engine.step import compute
 from app.engine.transcript import Transcript
-from app.errors import BadRequest, FirstwordError, ServerShutdown
-from app.generation import Output, StepRecord, TokenInfo
+from app.errors import BadRequest, FirstwordError
+from app.generation import Output, Phase, StepRecord, TokenInfo
 from app.prompt import Prompt
 
 
@@ -132,7 +133,7 @@ class Loop:
                 self._watched = on
             case Stop():
                 self._stopped = True
-                self._fail_all(ServerShutdown("The server is shutting down."))
+                self._fail_all(shutting_down())
 
     def run_once(self) -> float | None:
         """One step. Returns 0 after work, else for how many seconds there is none (None: no limit)."""
@@ -276,11 +277,12 @@ class Loop:
 
     def _record(self, plan: Plan, began_ns: int, duration_ns: int) -> StepRecord:
         blocks = self._scheduler.memory.blocks
+        reading: Phase = "ahead" if plan.is_ahead else "prefill"
         return StepRecord(
             at_ns=began_ns,
             duration_ns=duration_ns,
             rows=[
-                *((sequence.id, "prefill", len(chunk.token_ids)) for sequence, chunk in plan.prefill),
+                *((sequence.id, reading, len(chunk.token_ids)) for sequence, chunk in plan.prefill),
                 *((sequence.id, "decode", 1) for sequence in plan.decode),
             ],
             kv_used_blocks=blocks.num_owned,

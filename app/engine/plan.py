@@ -22,6 +22,8 @@ class Plan:
     begun: tuple[Sequence, ...]
     resumed: tuple[Sequence, ...]
     preempted: tuple[Sequence, ...]
+    #: Nobody is served: ``prefill`` is what the next turn of an ended conversation begins with.
+    is_ahead: bool
     #: When nothing is to be done now: the earliest time at which something is (slow motion).
     due_ns: int | None
 

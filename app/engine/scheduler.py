@@ -124,14 +124,14 @@ class Scheduler:
             prefill.append((newcomer, _chunk(newcomer, budget_tokens)))
             budget_tokens -= len(prefill[-1][1].token_ids)
             (resumed if newcomer.paused_since_ns is not None else begun).append(newcomer)
-        if not self.active:
-            prefill += self._read_ahead(now_ns, budget_tokens)
+        ahead = [] if self.active else self._read_ahead(now_ns, budget_tokens)
         later = [s for s in self.active if s.state is State.RUNNING] + self.ahead
         due = [s.due_ns for s in later if s.due_ns > now_ns]
         return Plan(
             memory=self.memory.take_actions(),
-            prefill=tuple(prefill),
+            prefill=tuple(prefill + ahead),
             decode=tuple(decode),
+            is_ahead=bool(ahead),
             begun=tuple(s for s in begun if s.begun_ns is None),
             resumed=tuple(resumed),
             preempted=tuple(preempted),

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import msgspec
 
 from app.errors import Overloaded
-from app.generation import StepRecord
+from app.generation import Phase, StepRecord
 
 #: Steps that wait for a slow listener before they are merged: some seconds of a small model.
 MAX_STEPS = 128
@@ -27,13 +27,13 @@ _MAX_NAMES = 1024
 class LabStep(msgspec.Struct, frozen=True, tag="step", tag_field="type"):
     """One or several engine steps. ``t`` and ``ms``: when it began, since the feed did, and how long.
 
-    ``rows`` holds (sequence number, ``prefill`` or ``decode``, tokens of work) of all ``steps``.
+    ``rows`` holds (sequence number, phase, tokens of work) of all ``steps``.
     """
 
     t: float
     ms: float
     steps: int
-    rows: list[tuple[int, str, int]]
+    rows: list[tuple[int, Phase, int]]
     kv_used: int
     kv_total: int
     waiting: int
@@ -42,7 +42,7 @@ class LabStep(msgspec.Struct, frozen=True, tag="step", tag_field="type"):
 
 def merge(first: LabStep, second: LabStep) -> LabStep:
     """Two neighbouring steps as one: work and time add up, the state is the later one's."""
-    work: dict[tuple[int, str], int] = {}
+    work: dict[tuple[int, Phase], int] = {}
     for number, phase, tokens in first.rows + second.rows:
         work[number, phase] = work.get((number, phase), 0) + tokens
     return msgspec.structs.replace(

@@ -50,5 +50,7 @@ class Steps:
         now_ns = self._now_ns()
         if now_ns - self._told_ns >= _EVERY_NS:
             self._told_ns = now_ns
-            step = Step(len(record.rows), record.waiting, record.paused, round(record.duration_ns / 1e6, 3))
+            # What is read for turns to come is nobody's answer.
+            batch = sum(phase != "ahead" for _, phase, _ in record.rows)
+            step = Step(batch, record.waiting, record.paused, round(record.duration_ns / 1e6, 3))
             self._tell(msgspec.json.encode(step).decode())

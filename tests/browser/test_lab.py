@@ -151,6 +151,11 @@ async def test_the_first_token_is_taken_apart_five_times(browser: Browser, serve
     async with lab(browser, running.url, "apart") as page:
         await run(page)
         assert await page.locator(".apart-row").count() == 5
+        # This engine remembers nothing, so nothing is said of how much it did.
+        await expect(page.locator("[data-part=verdict]")).to_contain_text(
+            "tells of no token that it remembered"
+        )
+        await expect(page.locator("[data-part=picture]")).not_to_contain_text("remembered")
         assert await violations(page) == []
 
 
@@ -169,6 +174,8 @@ async def test_without_a_model_every_experiment_has_something_recorded_to_run(
     async with lab(browser, running.url, "apart", ready=False) as page:
         await run(page)
         assert await page.locator(".apart-row").count() == 5
+        await expect(page.locator("[data-part=verdict]")).to_contain_text("302 of its 303 tokens")
+        await expect(page.locator("[data-part=picture]")).to_contain_text("302 of them remembered")
     for name in ("backpressure", "proxy", "protocols"):
         async with lab(browser, running.url, name, ready=False) as page:
             await predict(page)

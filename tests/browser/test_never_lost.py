@@ -275,6 +275,7 @@ async def test_a_resumed_reply_can_be_stopped_from_another_tab(server: Server, b
         assert sum(running.engine.made.values()) == made < len(spoken(STORY, 0)) * 20
         text = await shown(first).locator(".answer").text_content()
         assert text and len(text) > 20
+        await expect(shown(first).locator(".note")).to_contain_text("Stopped by you")
         await expect(first.get_by_role("button", name="Send")).to_be_visible()
 
 

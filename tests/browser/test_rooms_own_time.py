@@ -19,9 +19,13 @@ ANSWER = "An answer of a few words."
 
 
 class Gate:
-    """Holds back what the room tells each phone of itself, as a poor radio does; all else passes."""
+    """Holds back one kind of what the room tells, as a poor radio does; all else passes.
 
-    def __init__(self) -> None:
+    ``kind``: ``me``, what it tells each phone of itself, or ``room``, the state.
+    """
+
+    def __init__(self, kind: str = "me") -> None:
+        self.kind = kind
         self.is_shut = False
         self.num_lines = 0
         self._held: list[tuple[WebSocketRoute, str | bytes]] = []
@@ -37,7 +41,7 @@ class Gate:
     def _join(self, socket: WebSocketRoute) -> None:
         def pass_on(message: str | bytes) -> None:
             kind = re.match(r'\{"type": ?"(\w+)"', str(message))
-            if self.is_shut and kind and kind[1] == "me":
+            if self.is_shut and kind and kind[1] == self.kind:
                 self._held.append((socket, message))
                 return
             self.num_lines += bool(kind and kind[1] == "line")

@@ -448,3 +448,14 @@ def test_the_thread_sleeps_without_work_and_ends_everything_at_stop():
     assert loop.num_steps == steps
     (failed,) = told.get(timeout=20)
     assert (failed.id, getattr(failed, "code", None)) == ("b", "server_shutdown")
+
+
+@pytest.mark.parametrize("max_tokens", [1, 2])
+def test_a_step_that_reads_ahead_is_told_as_such_and_none_before_it(max_tokens: int) -> None:
+    world = World()
+    world.apply(Watch(True))
+    world.apply(Add(prompt("one", max_tokens=max_tokens), [1] * 40, next_turn=(7, 8)))
+    world.run()
+    phases = [phase for record in world.steps for _, phase, _ in record.rows]
+    assert phases == ["prefill", *["decode"] * (max_tokens - 1), "ahead"]
+    assert world.steps[-1].rows == [("one", "ahead", 3)]

@@ -57,6 +57,23 @@ function staged(fields = {}) {
   return { reply, exchange, frames, scene, view, delta, queue, done, said };
 }
 
+/** One that the server has begun on. @param {Partial<import("../../static/js/chat/reply.js").Reply>} [fields] */
+function begun(fields) {
+  const all = staged(fields);
+  all.exchange.begin();
+  all.queue();
+  return all;
+}
+
+/** One whose reader has seen a word and paused, and more has come since. */
+function paused() {
+  const all = begun();
+  all.delta(1, "seen");
+  all.view.onHold?.(true);
+  all.delta(2, " unseen");
+  return all;
+}
+
 test("the first text is painted at once, the next at most once a frame, nothing twice", () => {
   const frames = handFrames();
   /** @type {string[]} */
@@ -98,9 +115,7 @@ test("all at once is asked of the server, not played by the page", () => {
 });
 
 test("the clock runs from the click to the paint", () => {
-  const { exchange, scene, reply, frames, delta, queue } = staged();
-  exchange.begin();
-  queue();
+  const { scene, reply, frames, delta } = begun();
   scene.now = 1200;
   delta(1, "Hello");
   scene.now = 1300;
@@ -112,9 +127,7 @@ test("the clock runs from the click to the paint", () => {
 });
 
 test("after a lost connection it goes on behind the last piece", () => {
-  const { exchange, scene, reply, delta, queue } = staged();
-  exchange.begin();
-  queue();
+  const { exchange, scene, reply, delta } = begun();
   delta(1, "a");
   delta(2, "b");
   exchange.begin();
@@ -130,9 +143,7 @@ test("a connection lost before the server answered asks again with the same id",
 });
 
 test("Stop drops what was not painted, keeps what was, and tells the server", () => {
-  const { exchange, scene, reply, frames, delta, queue } = staged();
-  exchange.begin();
-  queue();
+  const { exchange, scene, reply, frames, delta } = begun();
   delta(1, "seen");
   delta(2, " not yet");
   exchange.stop();
@@ -164,9 +175,7 @@ test("a question for a model that still loads is asked when it is ready, once", 
 });
 
 test("everything that arrived is painted when the reply fails", () => {
-  const { exchange, scene, reply, delta, queue } = staged();
-  exchange.begin();
-  queue();
+  const { exchange, scene, reply, delta } = begun();
   delta(1, "a");
   delta(2, "b");
   exchange.hear({ type: "error", code: "engine_lost", message: "gone", retryable: true, reply: "server-1" });
@@ -175,9 +184,7 @@ test("everything that arrived is painted when the reply fails", () => {
 });
 
 test("a tab that was hidden in mid-reply is flagged and its text painted", () => {
-  const { exchange, scene, reply, frames, delta, queue } = staged();
-  exchange.begin();
-  queue();
+  const { exchange, scene, reply, frames, delta } = begun();
   delta(1, "a");
   delta(2, "b");
   frames.isHidden = true;
@@ -201,9 +208,7 @@ test("what was chosen is asked for, and resuming keeps the pace", () => {
 });
 
 test("a reader who pauses sees nothing new and acknowledges nothing, and catches up at once", () => {
-  const { exchange, scene, view, frames, delta, queue, said } = staged();
-  exchange.begin();
-  queue();
+  const { scene, view, frames, delta, said } = begun();
   delta(1, "seen");
   view.onHold?.(true);
   delta(2, " b");
@@ -217,34 +222,19 @@ test("a reader who pauses sees nothing new and acknowledges nothing, and catches
 });
 
 test("the end of a paused reply waits for its reader; Stop then keeps what was seen, with the counts", () => {
-  const { exchange, scene, view, reply, delta, queue, done } = staged();
-  exchange.begin();
-  queue();
-  delta(1, "seen");
-  view.onHold?.(true);
-  delta(2, " unseen");
+  const { exchange, scene, reply, done } = paused();
   done();
   assert.deepEqual([scene.ended, reply.state], [0, "reading"]);
   exchange.stop();
   assert.deepEqual([scene.ended, reply.state, reply.text, reply.tokens], [1, "stopped", "seen", 3]);
-  const other = staged();
-  other.exchange.begin();
-  other.queue();
-  other.delta(1, "a");
-  other.view.onHold?.(true);
-  other.delta(2, "b");
+  const other = paused();
   other.done();
   other.view.onHold?.(false);
-  assert.deepEqual([other.scene.ended, other.reply.state, other.scene.painted], [1, "done", "ab"]);
+  assert.deepEqual([other.scene.ended, other.reply.state, other.scene.painted], [1, "done", "seen unseen"]);
 });
 
 test("a paused reply whose end has come asks for nothing more, and an error of later does not touch it", () => {
-  const { exchange, scene, view, reply, delta, queue, done, said } = staged();
-  exchange.begin();
-  queue();
-  delta(1, "seen");
-  view.onHold?.(true);
-  delta(2, " unseen");
+  const { exchange, scene, view, reply, done, said } = paused();
   done();
   const asked = said().length;
   exchange.begin();
@@ -255,10 +245,19 @@ test("a paused reply whose end has come asks for nothing more, and an error of l
   assert.deepEqual([reply.state, reply.error, reply.tokens, scene.painted], ["done", null, 3, "seen unseen"]);
 });
 
-test("an error ends a paused reply with all of its text", () => {
-  const { exchange, scene, view, delta, queue } = staged();
+test("the end that has come to a paused reply outlives the page: the next one asks for nothing", () => {
+  const before = paused();
+  before.done();
+  const stored = structuredClone(before.reply);
+  before.view.onHold?.(false);
+  const { exchange, scene, reply } = staged(stored);
   exchange.begin();
-  queue();
+  assert.deepEqual([reply.state, reply.text, reply.tokens, reply.late], ["done", "seen unseen", 3, undefined]);
+  assert.deepEqual([scene.sent, scene.ended], [[], 1]);
+});
+
+test("an error ends a paused reply with all of its text", () => {
+  const { exchange, scene, view, delta } = begun();
   view.onHold?.(true);
   delta(1, "a");
   exchange.hear({ type: "error", code: "engine_lost", message: "gone", retryable: true, reply: "server-1" });
@@ -281,11 +280,9 @@ test("while the page is held a piece is acknowledged now and then, each once, in
 
 test("smoothed text is shown later and evenly, acknowledged when shown, and what it added is counted", () => {
   const settings = { ...plainSettings(), smoothed: true };
-  const { exchange, scene, reply, frames, delta, queue, done, said } = staged({ settings });
+  const { scene, reply, frames, delta, done, said } = begun({ settings });
   /** @param {number} now_ms */
   const at = (now_ms) => void (scene.now = frames.now_ms = now_ms);
-  exchange.begin();
-  queue();
   at(1000);
   delta(1, "a");
   delta(2, "b");
@@ -317,9 +314,7 @@ test("the server's clock is asked for a few times and the quickest answer kept",
 });
 
 test("a second asking has no waterfall: its clock is not whole", () => {
-  const { exchange, reply, queue } = staged();
-  exchange.begin();
-  queue();
+  const { exchange, reply } = begun();
   exchange.begin();
   assert.equal(reply.trace, null);
 });

@@ -73,7 +73,7 @@ test("what comes together is one arrival, and an end without text is none", () =
   assert.deepEqual([way.ended, way.last_ms, way.text], [true, 50, "one two"]);
 });
 
-const step = (/** @type {number} */ t, /** @type {[number, string, number][]} */ rows) =>
+const step = (/** @type {number} */ t, /** @type {import("../../static/js/lab/steps.js").Step["rows"]} */ rows) =>
   ({ type: /** @type {const} */ ("step"), t, ms: 50, steps: 1, rows, kv_used: 0, kv_total: 9, waiting: 0, paused: 0 });
 
 test("a step knows how many wrote in it and whether somebody's question was read", () => {
@@ -82,6 +82,20 @@ test("a step knows how many wrote in it and whether somebody's question was read
   chart.hear(step(50, [[1, "decode", 1], [2, "prefill", 9]]));
   chart.hear(step(100, [[1, "decode", 1], [2, "decode", 1]]));
   assert.deepEqual(chart.dots.map(({ numWriting, withPrefill }) => [numWriting, withPrefill]), [[0, true], [1, true], [2, false]]);
+});
+
+test("what is read ahead behind an answer's end is neither reading nor writing, and serves nobody", () => {
+  const chart = new UsersChart();
+  const user = (/** @type {string} */ what, /** @type {number} */ t) => ({ type: /** @type {const} */ ("user"), number: 1, what, t, row: 7, tokens: 0 });
+  chart.hear({ type: "plan", users: [{ number: 1, arrives_ms: 0, prompt_words: 3, answer_tokens: 1 }] });
+  chart.hear(user("admitted", 0));
+  chart.hear(step(0, [[7, "prefill", 8]]));
+  chart.hear(step(50, [[7, "decode", 1]]));
+  chart.hear(user("ended", 100));
+  chart.hear(step(150, [[7, "ahead", 5]]));
+  const { prefill, decode, ahead } = /** @type {import("../../static/js/lab/users_chart.js").Row} */ (chart.rows[0]);
+  assert.deepEqual({ prefill, decode, ahead }, { prefill: [{ from_ms: 0, to_ms: 50 }], decode: [{ from_ms: 50, to_ms: 100 }], ahead: [{ from_ms: 150, to_ms: 200 }] });
+  assert.deepEqual(chart.dots.map(({ t, served }) => [t, served]), [[0, 1], [50, 1]]);
 });
 
 test("the recorded runs hold every order of work, each from its plan to its totals", () => {

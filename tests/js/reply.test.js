@@ -68,3 +68,42 @@ test("events of another reply are not about this one; a refused start is", () =>
   assert.equal(isAbout(reply, { type: "pong", t: 1 }), false);
 });
 
+
+/** @param {boolean} [recovered] whether the place that was asked for is still there */
+const started = (recovered) => ({ type: /** @type {const} */ ("started"), reply: "r", model: "m", prompt_tokens: 5, cached_tokens: 0, t: 1, ...(recovered === undefined ? {} : { recovered }) });
+
+test("a text that is told once more from its beginning is taken on from where it ends here", () => {
+  const reply = { ...newReply("r", "streamed", 0), text: "Before: ", begun: 8, continues: "v" };
+  for (const event of [started(), delta(1, "one"), delta(2, " two")]) hear(reply, event, 10);
+  const info = ["one", " two", " three"].map((data, token_id) => ({ token_id, data, logprob: -1 }));
+  reply.seen = info.slice(0, 2).map(({ token_id: id, data }) => ({ id, data, logprob: -1, top: [], at_ms: 10, t: 1 }));
+  hear(reply, started(false), 90_000);
+  assert.equal(hear(reply, { ...delta(3, "one two three"), tokens: 3, info }, 90_000), " three");
+  assert.equal(reply.text, "Before: one two three");
+  assert.deepEqual(reply.arrivals.map(({ tokens }) => tokens), [1, 1, 1]);
+  assert.deepEqual(reply.seen.map(({ data }) => data), ["one", " two", " three"]);
+  hear(reply, started(true), 90_100);
+  for (const event of [delta(3, " three"), delta(4, " four")]) hear(reply, event, 90_100);
+  assert.equal(reply.text, "Before: one two three four");
+  assert.equal(reply.seq, 4);
+});
+
+test("what the server has ended because nobody was there is no failure, and was stopped by nobody", () => {
+  /** @param {boolean} resumed @param {import("../../static/js/events.js").ServerEvent[]} events @param {number} at_ms */
+  const after = (resumed, events, at_ms) => {
+    const reply = newReply("r", "streamed", 0);
+    for (const event of [started(), delta(1, "seen")]) hear(reply, event, 5);
+    reply.reply = "r";
+    reply.flags.resumed = resumed;
+    for (const event of events) hear(reply, event, at_ms);
+    return [reply.state, reply.flags.away, reply.text, reply.error?.code ?? null];
+  };
+  const forgotten = /** @type {const} */ ({ type: "error", code: "not_found", message: "", retryable: false, reply: "r" });
+  assert.deepEqual(after(true, [forgotten], 90_000), ["stopped", true, "seen", null]);
+  assert.deepEqual(after(false, [forgotten], 90_000), ["failed", false, "seen", "not_found"]);
+  const whole = { ...delta(2, "seen and not"), tokens: 2 };
+  assert.deepEqual(after(false, [started(false), whole, done("cancelled")], 90_000), ["stopped", true, "seen and not", null]);
+  assert.deepEqual(after(true, [started(true), done("cancelled")], 90_000), ["stopped", true, "seen", null]);
+  assert.deepEqual(after(true, [started(true), done("cancelled")], 300), ["stopped", false, "seen", null], "another tab has stopped it");
+  assert.deepEqual(after(true, [started(false), whole, done("stop")], 90_000), ["done", false, "seen and not", null]);
+});

@@ -6,6 +6,7 @@ import { codeOf, readFragment, spellCode, tidyCode } from "../../static/js/rooms
 import { backPhase, isResting, nextPhase, teacherKey } from "../../static/js/rooms/next_step.js";
 import { Playing } from "../../static/js/rooms/playing.js";
 import { judge } from "../../static/js/rooms/preflight.js";
+import { momentOf, refusalWord } from "../../static/js/rooms/refusals.js";
 import { RoomClock } from "../../static/js/rooms/room_clock.js";
 import { readRoomFrame } from "../../static/js/rooms/room_frames.js";
 import { finalStatus, SILENCE_MS, statusOf, waitToRetry } from "../../static/js/rooms/room_status.js";
@@ -176,6 +177,45 @@ test("a vote is said again until it is counted, and dropped when its ballot has 
   assert.equal(wishes.pending(room({ phase: "reveal", round: { id: 3, ballot: null } }), me), null);
   wishes.repeat();
   assert.equal(said.length, 3);
+});
+
+test("a vote that was refused is not said again, and is told of unless it may have been counted before", () => {
+  let isThere = true;
+  /** @type {any[]} */
+  const said = [];
+  const wishes = new Wishes((command) => isThere && said.push(command) > 0);
+  const open = room({ phase: "vote", round: { id: 3, ballot: "vote" } });
+  /** @param {string | null} vote @returns {any} */
+  const me = (vote) => ({ card: { order: "ab", vote } });
+  assert.equal(wishes.refused(open, me(null)), false, "nothing was pressed");
+  wishes.vote(3, "vote", "2");
+  assert.equal(wishes.refused(open, me("1")), true);
+  assert.equal(wishes.pending(open, me("1")), null, "what counts is shown again");
+  wishes.repeat();
+  assert.equal(said.length, 1);
+  wishes.vote(3, "vote", "2");
+  wishes.repeat();
+  assert.equal(wishes.refused(room({ phase: "reveal", round: { id: 3, ballot: null } }), me("2")), false, "its repetition came late, not the vote");
+  const later = room({ phase: "predict", round: { id: 4, ballot: "predict" } });
+  assert.equal(wishes.refused(later, me(null)), false, "nobody knows what became of it");
+  isThere = false;
+  wishes.vote(3, "vote", "1");
+  isThere = true;
+  wishes.repeat();
+  assert.equal(wishes.refused(later, me(null)), true, "it first went out too late");
+});
+
+test("a refused press has a sentence, and what nobody pressed has none", () => {
+  const word = (/** @type {object} */ refusal, /** @type {object} */ fields = {}) => refusalWord(/** @type {any} */ ({ code: "invalid_request", ...refusal }), room(fields));
+  assert.equal(word({ about: "send_own" }), "refusedWhy");
+  assert.equal(word({ about: "send_own" }, { frozen: true }), "refusedFrozen");
+  assert.equal(word({ about: "nickname", code: "rate_limited" }, { frozen: true }), "refusedRate");
+  assert.equal(word({ about: "vote" }, { phase: "reveal", round: { id: 3, ballot: null } }), "refusedLate");
+  assert.equal(word({ about: "vote" }, { phase: "vote", round: { id: 3, ballot: "vote" } }), "refusedWhy");
+  for (const about of ["seen", "measured", "hello", ""]) assert.equal(word({ about, code: "rate_limited" }), null);
+  const at = (/** @type {object} */ fields) => momentOf(room(fields));
+  assert.equal(at({ phase: "vote", round: { id: 3, ballot: "vote" } }), at({ phase: "vote", frozen: true, round: { id: 3, ballot: "vote" } }), "held, let go: still news");
+  assert.notEqual(at({ phase: "vote", round: { id: 3, ballot: "vote" } }), at({ phase: "vote", round: { id: 3, ballot: "revote" } }));
 });
 
 test("what was painted first stays, what was hidden stays hidden, and a new playing begins anew", () => {

@@ -2,17 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Literal
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from app.errors import Overloaded
-from app.generation import StepRecord
+from app.generation import Phase, StepRecord
 from app.lab.steps import MAX_LISTENERS, MAX_STEPS, LabStep, StepFeed, merge
-
-Phase = Literal["prefill", "decode"]
 
 
 class Engine:
@@ -88,7 +86,7 @@ async def test_there_are_only_so_many_listeners() -> None:
     steps.listen()
 
 
-ROWS = st.lists(st.tuples(st.integers(1, 4), st.sampled_from(["prefill", "decode"]), st.integers(1, 50)))
+ROWS = st.lists(st.tuples(st.integers(1, 4), st.sampled_from(get_args(Phase)), st.integers(1, 50)))
 STEPS = st.builds(
     LabStep, st.just(0.0), st.integers(0, 99).map(float), st.integers(1, 5), ROWS, *[st.integers(0, 9)] * 4
 )

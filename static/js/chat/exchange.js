@@ -67,6 +67,7 @@ export class Exchange {
   begin() {
     if (this.#lateEnd) return; // All of it is here; by now the server may have forgotten it.
     const { reply, messages } = this;
+    if (reply.late) return this.#take(reply.late); // It came before the page was loaded anew.
     /** @type {import("../events.js").Pace} */
     const pace = reply.mode === "whole" ? "whole" : (reply.settings?.pace ?? "word");
     const sent_ms = this.#elapsed();
@@ -96,7 +97,8 @@ export class Exchange {
       return;
     }
     if (event.type !== "done" || !isLive(reply) || !this.#keepsBack) return this.#take(event);
-    this.#lateEnd = event;
+    this.#lateEnd = reply.late = event;
+    this.ports.changed();
     this.painter.whenEmpty(() => this.#take(event));
   }
 
@@ -167,6 +169,8 @@ export class Exchange {
     if (held) this.painter.hold();
     else this.painter.release();
     this.life.show(held);
+    // Who pauses may go away for long: what was seen is stored by then, and not only on the way out.
+    if (held) this.ports.changed();
   }
 
   /** @param {string} text @param {number | null} seq at its end; null: more of this piece is to come */
@@ -196,6 +200,7 @@ export class Exchange {
   }
 
   #end() {
+    delete this.reply.late;
     this.reply.ended_ms ??= this.#elapsed();
     this.life.show(false);
     this.painter.release();

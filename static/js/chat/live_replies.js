@@ -51,7 +51,7 @@ export class LiveReplies {
     });
     this.#exchanges.set(reply.id, exchange);
     this.#heard_ms = performance.now();
-    if (modelReady()) exchange.begin();
+    if (modelReady() || reply.late) exchange.begin();
     view.update();
   }
 

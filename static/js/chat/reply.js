@@ -3,7 +3,7 @@
  * nothing is drawn, nothing is sent: all of it can be tested with a list of events.
  *
  *   asking → queued → prefill → reading → done
- *      any of the first four → stopped (the reader's wish) | failed (an error)
+ *      any of the first four → stopped (the reader's wish, or nobody came for it) | failed
  *
  * A record is changed in place, because it grows with every word; only this module changes it.
  *
@@ -29,15 +29,23 @@
  * @property {{ code: string, message: string, retryable: boolean } | null} error
  * @property {import("./settings.js").Settings} [settings] what was asked for; old records have none
  * @property {string | null} [continues] the version whose text this one began with and goes on from
- * @property {{ hidden: boolean, resumed: boolean, along?: boolean, reconnected: boolean }} flags `resumed`: this page
- *   did not see its beginning; `along`: because another page asked for it
+ * @property {{ hidden: boolean, resumed: boolean, along?: boolean, reconnected: boolean, away?: boolean }} flags `resumed`:
+ *   this page did not see its beginning; `along`: because another page asked for it; `away`: nobody was there for so
+ *   long that the server has given it up
  * @property {import("../measure/waterfall.js").Trace | null} [trace] stamps for the waterfall; none of a resumed reply
  * @property {import("../measure/token_bytes.js").SeenToken[]} [seen] every token, where they were asked for
  * @property {import("../measure/even_pace.js").Added | null} [smoothing] what even pacing has added
  * @property {string | null} [waits] why the model waits just now: the wire's `paused`
+ * @property {import("../events.js").Done} [late] its end, which has come and is not shown yet
+ * @property {number} [begun] so many characters of `text` are of the version that it continues
+ * @property {number | null} [told] characters of its own that the server has told again from the beginning; null: it
+ *   went on behind `seq`
  */
 
 import { countWords } from "../measure/words_read.js";
+
+/** Who stops a reply in another tab is heard of sooner; what ended so long ago ended because nobody was there. */
+const LONG_AGO_MS = 5000;
 
 /** So many tokens are kept for looking into; a longer reply shows its beginning. */
 export const MAX_SEEN = 2048;
@@ -48,7 +56,7 @@ export function newReply(id, mode, asked_epoch_ms) {
     id, mode, asked_epoch_ms,
     state: "asking", text: "", seq: 0, reply: null, position: 0, arrivals: [], firstPaint_ms: null,
     lastPaint_ms: null, ended_ms: null, tokens: null, timings: null, finish: null, error: null,
-    flags: { hidden: false, resumed: false, along: false, reconnected: false },
+    flags: { hidden: false, resumed: false, along: false, reconnected: false, away: false },
   };
 }
 
@@ -81,6 +89,8 @@ export function hear(reply, event, at_ms) {
       return "";
     case "started":
       if (reply.state !== "reading") reply.state = "prefill";
+      // The place where this page was is gone: the whole text comes once more.
+      reply.told = event.recovered === false ? 0 : null;
       return "";
     case "delta":
       return takeText(reply, event, at_ms);
@@ -92,9 +102,12 @@ export function hear(reply, event, at_ms) {
       takeCounts(reply, event);
       reply.waits = null;
       reply.state = event.finish_reason === "cancelled" ? "stopped" : "done";
+      reply.flags.away = reply.state === "stopped" && isOfLongAgo(reply, event, at_ms);
       return "";
     case "error":
-      failWith(reply, event);
+      // A page that comes back too late asks for what is no more: nothing has failed.
+      if (event.code === "not_found" && reply.reply !== null && reply.flags.resumed) giveUp(reply);
+      else failWith(reply, event);
       return "";
     default:
       return "";
@@ -119,18 +132,45 @@ export function failWith(reply, { code, message, retryable }) {
 
 /** @param {Reply} reply @param {import("../events.js").Delta} delta @param {number} at_ms */
 function takeText(reply, delta, at_ms) {
-  if (delta.seq <= reply.seq) return "";
-  reply.seq = delta.seq;
+  const again = reply.told ?? null;
+  if (again === null && delta.seq <= reply.seq) return "";
+  const { text, tokens, info } = again === null ? delta : beyond(reply, delta, again);
+  reply.seq = Math.max(reply.seq, delta.seq);
   reply.state = "reading";
-  reply.text += delta.text;
-  for (const { token_id, data, logprob, top = [] } of delta.info ?? []) {
+  reply.text += text;
+  for (const { token_id, data, logprob, top = [] } of info ?? []) {
     if ((reply.seen ??= []).length < MAX_SEEN) reply.seen.push({ id: token_id, data, logprob, top, at_ms, t: delta.t });
   }
   // All at once of an answer without a word is a piece without text: nothing that could be read arrived.
-  if (delta.text === "") return "";
+  if (text === "") return "";
   if (reply.trace) reply.trace.first ??= { at_ms, released_t: delta.released ?? delta.t };
-  reply.arrivals.push({ at_ms, words: countWords(delta.text), tokens: delta.tokens });
-  return delta.text;
+  reply.arrivals.push({ at_ms, words: countWords(text), tokens });
+  return text;
+}
+
+/**
+ * What this page has not had of a piece that tells the reply from its beginning, in one.
+ * @param {Reply} reply @param {import("../events.js").Delta} delta @param {number} again characters told before it
+ * @returns {Pick<import("../events.js").Delta, "text" | "tokens" | "info">}
+ */
+function beyond(reply, { text, tokens, info = [] }, again) {
+  const known = Math.max(0, reply.text.length - (reply.begun ?? 0) - again);
+  const counted = reply.arrivals.reduce((sum, arrival) => sum + arrival.tokens, 0);
+  reply.told = again + text.length;
+  return { text: text.slice(known), tokens: Math.max(0, tokens - counted), info: info.slice(reply.seen?.length ?? 0) };
+}
+
+/** Nobody has stopped it here or in another tab: the server ended it, and keeps at most its text.
+ * @param {Reply} reply @param {import("../events.js").Done} done @param {number} at_ms */
+function isOfLongAgo({ told, flags }, done, at_ms) {
+  return (told ?? null) !== null || (flags.resumed && at_ms - done.t > LONG_AGO_MS);
+}
+
+/** The server has forgotten it: what had come is all there is. @param {Reply} reply */
+function giveUp(reply) {
+  reply.state = "stopped";
+  reply.waits = null;
+  reply.flags.away = true;
 }
 
 /** @param {Reply} reply @param {import("../events.js").Done} done */

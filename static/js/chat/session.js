@@ -117,7 +117,7 @@ export class Session {
   /** Go on where this reply ends, as a version that begins with its text. @param {string} replyId @param {Mode} mode @param {number} clicked_ms */
   goOn(replyId, mode, clicked_ms) {
     const text = turnOf(this.conversation, replyId)?.replies.find(({ id }) => id === replyId)?.text;
-    if (text) this.#addVersion(replyId, { ...this.#newReply(mode), text, continues: replyId }, clicked_ms);
+    if (text) this.#addVersion(replyId, { ...this.#newReply(mode), text, begun: text.length, continues: replyId }, clicked_ms);
   }
 
   stop() {

@@ -40,7 +40,7 @@ export async function mount(page) {
     else await askAll(length.value(), ahead.value(), signal, tell);
     const [short, long, again, , queued] = parts;
     if (!short || !long || !again || !queued) throw new Error("?");
-    return say("verdict", {
+    return say(again.cached ? "verdict" : "verdictFresh", {
       short: spellTime(short.first_ms), long: spellTime(long.first_ms), again: spellTime(again.first_ms),
       cached: again.cached, prompt: again.prompt, queued: spellTime(queued.first_ms),
     });
@@ -73,13 +73,15 @@ async function askAll(words, others, signal, tell) {
 function draw(picture, parts) {
   const most_ms = Math.max(...parts.map(({ queue_ms, prefill_ms }) => queue_ms + prefill_ms));
   const x = (/** @type {number} */ ms) => (ms / most_ms) * (WIDTH - 2);
+  // An engine that remembers nothing, or does not tell, says 0 of everything: that is no measurement.
+  const tokens = parts.some(({ cached }) => cached > 0) ? "tokensRead" : "tokensAsked";
   picture.replaceChildren(
     element("h4", "", say("key")),
     colourKey("apart", [["keyQueue", { class: "queue" }], ["keyPrefill", { class: "prefill" }]]),
     ...parts.map(({ name, queue_ms, prefill_ms, prompt, cached }) => {
       const label = say("barLabel", { name: say(name), queue: spellTime(queue_ms), prefill: spellTime(prefill_ms) });
       const row = element("div", "apart-row",
-        element("p", "", element("b", "", say(name)), ` · ${spellTime(queue_ms + prefill_ms)} · ${say("tokensRead", { prompt, cached })}`),
+        element("p", "", element("b", "", say(name)), ` · ${spellTime(queue_ms + prefill_ms)}${prompt ? ` · ${say(tokens, { prompt, cached })}` : ""}`),
         svg("svg", { class: "apart", viewBox: `0 0 ${WIDTH} 26`, preserveAspectRatio: "none", role: "img", "aria-label": label },
           svg("rect", { class: "queue", x: 1, y: 1, width: Math.max(0.5, x(queue_ms)), height: 24 }),
           svg("rect", { class: "prefill", x: 1 + x(queue_ms), y: 1, width: Math.max(1, x(prefill_ms)), height: 24 })));

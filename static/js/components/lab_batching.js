@@ -19,7 +19,7 @@ import { element } from "./parts.js";
 const BATCHINGS = ["single", "request", "iteration"];
 const PREFILLS = ["pieces", "at_once"];
 /** @type {[string, { class: string }][]} */
-const KEY = [["keyQueue", { class: "queue" }], ["keyPrefill", { class: "prefill" }], ["keyDecode", { class: "decode" }]];
+const KEY = [["keyQueue", { class: "queue" }], ["keyPrefill", { class: "prefill" }], ["keyDecode", { class: "decode" }], ["keyAhead", { class: "ahead" }]];
 const DRAW_EVERY_MS = 250;
 const COLUMNS = ["runOrder", "runReading", "runFirst", "runFirst95", "runGap", "runGapMost", "runTotal", "runRate"];
 

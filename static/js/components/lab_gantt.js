@@ -1,5 +1,5 @@
 /**
- * The crowd, drawn: one row a user (waiting, prefill, decode); under it, on the same axis, the steps that
+ * The crowd, drawn: one row a user (waiting, prefill, decode, what is read ahead behind its end); under it, on the same axis, the steps that
  * the writing ones felt as gaps; and every step's time over how many it served.
  */
 
@@ -32,13 +32,15 @@ export function drawGantt(drawing, chart) {
     ...rows.flatMap((row, i) => {
       const y = i * ROW + 3;
       const waited_ms = begunAt(row) ?? now_ms;
-      const bars = (/** @type {import("../lab/users_chart.js").Span[]} */ spans) => spans.map(({ from_ms, to_ms }) => `M${x(from_ms).toFixed(1)} ${y}H${Math.max(x(from_ms) + 1, x(to_ms)).toFixed(1)}v${ROW - 6}H${x(from_ms).toFixed(1)}z`).join("");
+      const bars = (/** @type {import("../lab/users_chart.js").Span[]} */ spans, top = y, height = ROW - 6) => spans.map(({ from_ms, to_ms }) => `M${x(from_ms).toFixed(1)} ${top}H${Math.max(x(from_ms) + 1, x(to_ms)).toFixed(1)}v${height}H${x(from_ms).toFixed(1)}z`).join("");
       return [
         svg("text", { x: LEFT - 8, y: y + ROW - 9, "text-anchor": "end" }, String(row.user.number)),
         ...(row.user.prompt_words > ordinary && row.arrived_ms !== null ? [longMark(x(row.arrived_ms), x(row.ended_ms ?? now_ms), y + ROW - 9)] : []),
         ...(row.arrived_ms === null ? [] : [svg("rect", { class: "queue", x: x(row.arrived_ms), y: y + 4, width: Math.max(1, x(waited_ms) - x(row.arrived_ms)), height: ROW - 14 })]),
         svg("path", { class: "prefill", d: bars(row.prefill) }),
         svg("path", { class: "decode", d: bars(row.decode) }),
+        // Lower and hollow: no part of the answer, which is over.
+        svg("path", { class: "ahead", d: bars(row.ahead, y + 4, ROW - 14) }),
         ...(row.first_ms === null ? [] : [svg("path", { class: "first", d: `M${x(row.first_ms).toFixed(1)} ${y - 2}v${ROW - 2}` })]),
       ];
     }),

@@ -113,7 +113,7 @@ export class ReplyView {
     this.element.dataset.held = String(this.#held);
     this.parts.copy.hidden = live || this.reply.text === "";
     this.parts.again.hidden = live;
-    setText(this.parts.againLabel, say(this.reply.state === "failed" ? "retry" : "again"));
+    setText(this.parts.againLabel, say(this.reply.state === "failed" || this.reply.flags.away ? "retry" : "again"));
     if (hadFocus) this.parts.again.focus();
   }
 

@@ -11,7 +11,7 @@ export class RoomFelt {
   /** @type {Set<string>} */
   #touched = new Set();
 
-  /** @param {HTMLElement} page @param {(first_s: number, second_s: number) => void} felt */
+  /** @param {HTMLElement} page @param {(first_s: number, second_s: number) => boolean} felt whether it could be said */
   constructor(page, felt) {
     this.page = page;
     this.form = part(page, "felt", HTMLFormElement);
@@ -23,11 +23,16 @@ export class RoomFelt {
       });
       slider.addEventListener("change", () => {
         if (this.#touched.size < 2) return;
-        felt(Number(part(page, "felt-1", HTMLInputElement).value), Number(part(page, "felt-2", HTMLInputElement).value));
-        setText(part(page, "felt-note", HTMLElement), say("feltKept"));
+        const isSaid = felt(Number(part(page, "felt-1", HTMLInputElement).value), Number(part(page, "felt-2", HTMLInputElement).value));
+        setText(part(page, "felt-note", HTMLElement), isSaid ? say("feltKept") : "");
       });
     }
     this.form.addEventListener("submit", (event) => event.preventDefault());
+  }
+
+  /** It was not kept. */
+  takeBack() {
+    setText(part(this.page, "felt-note", HTMLElement), "");
   }
 
   /** @param {number} round @param {boolean} isAsked */

@@ -30,20 +30,22 @@ export class OwnAnswer {
   #me = null;
   #strip = new Strip();
   /**
-   * The button was pressed for an answer that has no name yet: when, and what the room had told until then,
-   * which is still about the answer before.
-   * @type {{ at_ms: number, me: Me | null } | null}
+   * The button was pressed for an answer that has no name yet: when, and what the room had told and this page
+   * had read until then, which is still about the answer before.
+   * @type {{ at_ms: number, me: Me | null, before: Reading | null } | null}
    */
   #pressed = null;
 
   /**
    * @param {HTMLElement} root
    * @param {import("../rooms/room_clock.js").RoomClock} clock
-   * @param {(command: object) => boolean} say_
+   * @param {(command: object) => boolean} tell
+   * @param {(command: object) => boolean} press the same, for what the button says
    */
-  constructor(root, clock, say_) {
+  constructor(root, clock, tell, press) {
     this.clock = clock;
-    this.tell = say_;
+    this.tell = tell;
+    this.press = press;
     this.state = part(root, "own-state", HTMLElement);
     this.text = part(root, "own-text", HTMLElement);
     this.send = part(root, "own-send", HTMLButtonElement);
@@ -79,8 +81,11 @@ export class OwnAnswer {
     this.#report();
   }
 
-  /** The line was lost and is there again: a press that was not answered may have been lost with it. */
-  again() {
+  /** The press was refused, or lost with the line: it can be pressed again, and the answer before is back. */
+  takeBack() {
+    if (!this.#pressed) return;
+    // One that had not been read to its end is read anew.
+    this.#reading = this.#pressed.before;
     this.#pressed = null;
   }
 
@@ -88,8 +93,8 @@ export class OwnAnswer {
 
   /** The room starts it, so that each phone has one in flight. @param {number} clicked_ms */
   #sendOwn(clicked_ms) {
-    if (!this.tell({ type: "send_own" })) return;
-    this.#pressed = { at_ms: clicked_ms, me: this.#me };
+    if (!this.press({ type: "send_own" })) return;
+    this.#pressed = { at_ms: clicked_ms, me: this.#me, before: this.#reading?.ended ? this.#reading : null };
     this.#abort.abort();
     this.#reading = null;
     this.send.disabled = true;

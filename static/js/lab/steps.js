@@ -2,7 +2,8 @@
  * The engine's own account of its steps (GET /api/lab/steps), as they come.
  *
  * @typedef {{ type: "limits", high_tokens: number, low_tokens: number, stall_s: number, block_tokens: number }} Limits
- * @typedef {{ type: "step", t: number, ms: number, steps: number, rows: [number, string, number][],
+ * @typedef {"prefill" | "decode" | "ahead"} Phase `ahead`: the reply is over; read for its conversation's next turn
+ * @typedef {{ type: "step", t: number, ms: number, steps: number, rows: [number, Phase, number][],
  *   kv_used: number, kv_total: number, waiting: number, paused: number }} Step
  */
 

@@ -9,8 +9,8 @@
  * @typedef {{ type: "plan", users: User[] } | News | Totals | import("./steps.js").Step} Item
  * @typedef {{ from_ms: number, to_ms: number }} Span
  * @typedef {{ user: User, arrived_ms: number | null, first_ms: number | null, ended_ms: number | null, failed: boolean,
- *   prefill: Span[], decode: Span[] }} Row
- * @typedef {{ t: number, ms: number, served: number, numWriting: number, withPrefill: boolean }} Dot one engine step
+ *   prefill: Span[], decode: Span[], ahead: Span[] }} Row `ahead`: behind its end, for a next question
+ * @typedef {{ t: number, ms: number, served: number, numWriting: number, withPrefill: boolean }} Dot one engine step that worked on answers
  */
 
 /** Steps of one kind that follow each other this closely are one bar to the eye. */
@@ -33,7 +33,7 @@ export class UsersChart {
   hear(item) {
     switch (item.type) {
       case "plan":
-        this.rows = item.users.map((user) => ({ user, arrived_ms: null, first_ms: null, ended_ms: null, failed: false, prefill: [], decode: [] }));
+        this.rows = item.users.map((user) => ({ user, arrived_ms: null, first_ms: null, ended_ms: null, failed: false, prefill: [], decode: [], ahead: [] }));
         break;
       case "user":
         this.#hearUser(item);
@@ -65,12 +65,16 @@ export class UsersChart {
     this.now_ms = Math.max(this.now_ms, t + ms);
     for (const [stepRow, phase] of rows) {
       const row = this.#byStepRow.get(stepRow);
-      if (row) join(phase === "prefill" ? row.prefill : row.decode, { from_ms: t, to_ms: t + ms });
+      if (row) join(row[phase], { from_ms: t, to_ms: t + ms });
     }
     // Merged steps would be one dot with the time of several.
     if (steps !== 1 || this.dots.length >= MAX_DOTS) return;
-    const numWriting = rows.filter(([, phase]) => phase === "decode").length;
-    this.dots.push({ t, ms, served: rows.length, numWriting, withPrefill: numWriting < rows.length });
+    const phases = rows.map(([, phase]) => phase);
+    const served = phases.filter((phase) => phase !== "ahead").length;
+    // A step that only reads ahead serves nobody and is felt by nobody.
+    if (phases.length && !served) return;
+    const numWriting = phases.filter((phase) => phase === "decode").length;
+    this.dots.push({ t, ms, served, numWriting, withPrefill: numWriting < served });
   }
 }
 

@@ -11,6 +11,7 @@ import { mountEntry } from "../components/room_entry.js";
 import { RoomFelt } from "../components/room_felt.js";
 import { OwnAnswer } from "../components/room_own_answer.js";
 import { askedOf, RoomRace, showTrouble } from "../components/room_race.js";
+import { RoomRefusal } from "../components/room_refusal.js";
 import { predictionOf, resultsOf } from "../components/room_results.js";
 import { showMessage, showScreen, showStatus } from "../components/room_screen.js";
 import { forget, recall, remember } from "../rooms/own_id.js";
@@ -56,6 +57,7 @@ function live(code, id) {
       else if (frame.type === "text") race.hear(frame);
       else if (frame.type === "line") (sent = frame), draw();
       else if (frame.type === "welcome") again();
+      else if (frame.type === "error") refused(frame);
     },
     status(status) {
       showStatus(page, status, line?.room?.frozen);
@@ -64,16 +66,25 @@ function live(code, id) {
     },
   });
   const tell = (/** @type {object} */ command) => line.say(command);
+  const refusal = new RoomRefusal(part(page, "refused", HTMLElement));
+  /** What is said because a button was pressed: where nobody hears it, the phone says so. @param {object} command @returns {boolean} */
+  const press = (command) => {
+    refusal.clear();
+    const isHeard = tell(command);
+    if (!isHeard) refusal.unheard(line.room);
+    return isHeard;
+  };
   const wishes = new Wishes(tell);
   const sight = new Sight(tell, () => line.clock.error_ms);
   const race = new RoomRace(part(page, "watch", HTMLElement), line.clock, (lane, since_ms) => {
     if (page.dataset.screen === "watch") sight.paint(lane, since_ms);
   });
   const closing = mountClosing(part(page, "closing", HTMLElement), line.clock);
-  const own = new OwnAnswer(page, line.clock, tell);
-  const felt = new RoomFelt(page, (first_s, second_s) => tell({ type: "felt", round: line.room?.round?.id, first_s, second_s }));
+  const own = new OwnAnswer(page, line.clock, tell, press);
+  const felt = new RoomFelt(page, (first_s, second_s) => press({ type: "felt", round: line.room?.round?.id, first_s, second_s }));
   const choice = new RoomChoice(page, (chosen) => {
     const round = line.room?.round;
+    refusal.clear();
     if (round?.ballot) wishes.vote(round.id, round.ballot, chosen);
     draw();
   });
@@ -82,11 +93,11 @@ function live(code, id) {
   document.addEventListener("visibilitychange", () => document.hidden && sight.hide(), { signal });
   part(page, "ask-form", HTMLFormElement).addEventListener("submit", (event) => {
     event.preventDefault();
-    tell({ type: "ask", text: part(page, "ask", HTMLTextAreaElement).value });
+    press({ type: "ask", text: part(page, "ask", HTMLTextAreaElement).value });
   }, { signal });
-  part(page, "nickname", HTMLButtonElement).addEventListener("click", () => tell({ type: "nickname", wanted: true }), { signal });
+  part(page, "nickname", HTMLButtonElement).addEventListener("click", () => press({ type: "nickname", wanted: true }), { signal });
   part(page, "leave", HTMLButtonElement).addEventListener("click", () => {
-    if (!tell({ type: "leave" })) return;
+    if (!press({ type: "leave" })) return;
     forget(code);
     end("left");
   }, { signal });
@@ -95,7 +106,16 @@ function live(code, id) {
   function again() {
     wishes.repeat();
     sight.tell();
-    own.again();
+    own.takeBack();
+  }
+
+  /** @param {import("../rooms/room_frames.js").Refusal} why */
+  function refused(why) {
+    if (why.about === "send_own") own.takeBack();
+    if (why.about === "felt") felt.takeBack();
+    // What is counted by now was said twice, and only the second time refused.
+    if (why.about !== "vote" || wishes.refused(line.room, me)) refusal.hear(why, line.room);
+    draw();
   }
 
   function draw() {
@@ -106,6 +126,7 @@ function live(code, id) {
     sight.show(room, me.watcher, document.hidden);
     own.show(room, me, sent);
     closing.show(room);
+    refusal.show(room);
     if (room.round?.stimulus && me.card) race.show(room.round, me.card.order);
     if (room.closed) return end("ended");
     if (room.blank) return showMessage(page, say("blankTitle"), say("blankText"));
@@ -163,6 +184,7 @@ function live(code, id) {
   function end(why) {
     controls.abort();
     line.close();
+    refusal.clear();
     showMessage(page, say(`${why}Title`), say(`${why}Text`));
     part(page, "foot", HTMLElement).hidden = true;
     button.hidden = why === "ended";

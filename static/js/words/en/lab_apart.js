@@ -17,9 +17,11 @@ export default {
   keyQueue: "in line",
   keyPrefill: "reading the question (prefill, its last step makes the first token)",
   barLabel: "{name}: {queue} in line, {prefill} reading.",
+  tokensAsked: "{prompt} tokens in the question",
   tokensRead: "{prompt} tokens in the question, {cached} of them remembered",
   secondQuestion: "And who stayed behind?",
   filler: "The ship left the harbour in the early morning, and nobody on board knew yet what the day would bring.",
   verdict: "The long question took {long} to its first token, the short one {short}; asked again it took {again}, since {cached} of its {prompt} tokens were still remembered. Behind the others the short one waited {queued}.",
+  verdictFresh: "The long question took {long} to its first token, the short one {short}; asked again it took {again}: this engine tells of no token that it remembered. Behind the others the short one waited {queued}.",
   why: "Before the first word the model reads the whole question, in chunks, and that costs about so much a token. What it has read it keeps as keys and values in its memory; when the next question begins with the same tokens, as every further turn of a conversation does, only the new ones have to be read. And while the engine has room in its batch nobody stands in line for long, but a newcomer shares every step with those already there: so the bar behind others grows in both parts.",
 };

@@ -39,6 +39,7 @@ export default {
   keyQueue: "waiting",
   keyPrefill: "reading the question (prefill)",
   keyDecode: "writing (decode)",
+  keyAhead: "the answer is over: reading ahead for a next question",
   dots: "Time of a step, over how many it served",
   dotsHow: "Each dot is one step of the engine: a gap that everybody in it felt. Milliseconds.",
   dotsAxis: "sequences in the step",

@@ -41,6 +41,12 @@ export default {
   joinAgain: "Join again",
   takeOver: "Go on here",
 
+  refusedRate: "That did not count: too much came from this phone in one minute. Wait a moment and press again.",
+  refusedFrozen: "That did not count: the teacher was holding the room by then. Press again when it goes on.",
+  refusedLate: "That came too late and does not count: the vote is closed.",
+  refusedWhy: "That did not count: {why}.",
+  refusedOffline: "Not connected: that has not reached the room. Press again when you are back.",
+
   predictNote: "Nobody sees this before the end.",
   voteNote: "All three are good answers. You can change it until the vote is closed.",
   voteKept: "Counted. You can change it until the vote is closed.",

@@ -127,6 +127,8 @@ export default {
   retry: "Try again",
   again: "Ask again",
   stopped: "Stopped by you.",
+  awayRest: "The rest is no longer there: this page was away for longer than the server waits, or the server was started anew meanwhile. What had arrived is kept.",
+  awayAll: "This reply is no longer there: this page was away for longer than the server waits, or the server was started anew meanwhile.",
   cutOff: "The answer reached its limit of tokens and was cut off.",
   emptyReply: "The model ended its answer without a word.",
   interrupted: "Interrupted: {why}",
