@@ -82,10 +82,12 @@ test("a text that is told once more from its beginning is taken on from where it
   assert.equal(reply.text, "Before: one two three");
   assert.deepEqual(reply.arrivals.map(({ tokens }) => tokens), [1, 1, 1]);
   assert.deepEqual(reply.seen.map(({ data }) => data), ["one", " two", " three"]);
+  assert.equal(hear(reply, { ...delta(4, " and"), tokens: 1, info: info.slice(0, 1) }, 90_010), " and");
+  assert.deepEqual([reply.arrivals.at(-1)?.tokens, reply.seen.length], [1, 4]);
   hear(reply, started(true), 90_100);
-  for (const event of [delta(3, " three"), delta(4, " four")]) hear(reply, event, 90_100);
-  assert.equal(reply.text, "Before: one two three four");
-  assert.equal(reply.seq, 4);
+  for (const event of [delta(4, " and"), delta(5, " four")]) hear(reply, event, 90_100);
+  assert.equal(reply.text, "Before: one two three and four");
+  assert.equal(reply.seq, 5);
 });
 
 test("what the server has ended because nobody was there is no failure, and was stopped by nobody", () => {

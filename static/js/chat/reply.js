@@ -149,14 +149,15 @@ function takeText(reply, delta, at_ms) {
 }
 
 /**
- * What this page has not had of a piece that tells the reply from its beginning, in one.
+ * What this page has not had of a piece that tells the reply from its beginning.
  * @param {Reply} reply @param {import("../events.js").Delta} delta @param {number} again characters told before it
  * @returns {Pick<import("../events.js").Delta, "text" | "tokens" | "info">}
  */
 function beyond(reply, { text, tokens, info = [] }, again) {
-  const known = Math.max(0, reply.text.length - (reply.begun ?? 0) - again);
-  const counted = reply.arrivals.reduce((sum, arrival) => sum + arrival.tokens, 0);
+  const known = reply.text.length - (reply.begun ?? 0) - again;
   reply.told = again + text.length;
+  if (known <= 0) return { text, tokens, info };
+  const counted = reply.arrivals.reduce((sum, arrival) => sum + arrival.tokens, 0);
   return { text: text.slice(known), tokens: Math.max(0, tokens - counted), info: info.slice(reply.seen?.length ?? 0) };
 }
 
