@@ -61,7 +61,7 @@ async def test_a_held_reply_that_the_server_has_forgotten_keeps_its_text_and_is_
         await ready(page)
         await done(page, "stopped")
         assert (await page.locator(".answer").text_content() or "").startswith(seen)
-        await expect(page.locator(".reply .note")).to_contain_text("The rest is no longer there")
+        await expect(page.locator(".reply .note")).to_contain_text("No more of this reply is there")
         await expect(page.locator(".reply .note")).not_to_contain_text("Stopped by you")
         await expect(page.locator(".reply [data-part=alert]")).to_be_hidden()
         await page.get_by_role("button", name="Try again").click()
@@ -94,4 +94,4 @@ async def test_a_reply_that_was_ended_for_want_of_a_reader_does_not_say_that_its
         await done(page, "stopped")
         text = await page.locator(".answer").text_content() or ""
         assert text.startswith(seen) and text.count("The sky is blue") <= 2
-        await expect(page.locator(".reply .note")).to_contain_text("The rest is no longer there")
+        await expect(page.locator(".reply .note")).to_contain_text("No more of this reply is there")

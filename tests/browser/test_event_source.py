@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.engine.scripted import ScriptedEngine
+from tests.server import run_server
 
 pytestmark = pytest.mark.browser
 
@@ -43,9 +44,9 @@ def text(events: list[dict[str, str]]) -> str:
     return "".join(event["text"] for event in events if event["type"] == "delta")
 
 
-async def test_fetch_and_event_source_read_the_same_text_and_the_source_ends(serve, browser) -> None:
+async def test_fetch_and_event_source_read_the_same_text_and_the_source_ends(server, browser) -> None:
     tokens = ["नमस्ते ", "👩‍👩‍👧 ", "and ", "three ", "words"]
-    running = await serve(ScriptedEngine([(token.encode(), 15) for token in tokens]))
+    running = server(ScriptedEngine([(token.encode(), 15) for token in tokens]))
     page = await browser.new_page()
     await page.goto(f"{running.url}/healthz")
     got = await page.evaluate(EVENT_SOURCE)
@@ -67,27 +68,27 @@ LISTEN = """(id) => {
 }"""
 
 
-async def test_an_event_source_that_is_cut_off_comes_back_behind_what_it_has(serve, browser) -> None:
+async def test_an_event_source_that_is_cut_off_comes_back_behind_what_it_has(browser) -> None:
     tokens = [f"word{n} " for n in range(6)]
     engine = ScriptedEngine([(token.encode(), 0) for token in tokens], manual=True)
-    running = await serve(engine)
-    page = await browser.new_page()
-    await page.goto(f"{running.url}/healthz")
-    start = """async () => (await (await fetch("/api/replies", {
-      method: "POST",
-      body: JSON.stringify({ messages: [{ role: "user", content: "x" }], poll: true }),
-    })).json()).reply"""
-    await page.evaluate(LISTEN, await page.evaluate(start))
-    for made in (2, 4):
+    async with run_server(engine) as running:
+        page = await browser.new_page()
+        await page.goto(f"{running.url}/healthz")
+        start = """async () => (await (await fetch("/api/replies", {
+          method: "POST",
+          body: JSON.stringify({ messages: [{ role: "user", content: "x" }], poll: true }),
+        })).json()).reply"""
+        await page.evaluate(LISTEN, await page.evaluate(start))
+        for made in (2, 4):
+            for _ in range(2):
+                engine.step()
+            await page.wait_for_function("(count) => window.heard.length === count", arg=made)
+            for connection in list(running.server.server_state.connections):
+                connection.transport.abort()
         for _ in range(2):
             engine.step()
-        await page.wait_for_function("(count) => window.heard.length === count", arg=made)
-        for connection in list(running.server.server_state.connections):
-            connection.transport.abort()
-    for _ in range(2):
-        engine.step()
-    await page.wait_for_function("() => window.ended")
-    heard = await page.evaluate("() => window.heard")
-    assert [event["seq"] for event in heard] == [1, 2, 3, 4, 5, 6]
-    assert text(heard) == "".join(tokens)
-    await page.close()
+        await page.wait_for_function("() => window.ended")
+        heard = await page.evaluate("() => window.heard")
+        assert [event["seq"] for event in heard] == [1, 2, 3, 4, 5, 6]
+        assert text(heard) == "".join(tokens)
+        await page.close()

@@ -169,7 +169,7 @@ export class Exchange {
     if (held) this.painter.hold();
     else this.painter.release();
     this.life.show(held);
-    // Who pauses may go away for long: what was seen is stored by then, and not only on the way out.
+    // Who pauses may go away for long: what was seen is stored by then.
     if (held) this.ports.changed();
   }
 

@@ -30,21 +30,19 @@
  * @property {import("./settings.js").Settings} [settings] what was asked for; old records have none
  * @property {string | null} [continues] the version whose text this one began with and goes on from
  * @property {{ hidden: boolean, resumed: boolean, along?: boolean, reconnected: boolean, away?: boolean }} flags `resumed`:
- *   this page did not see its beginning; `along`: because another page asked for it; `away`: nobody was there for so
- *   long that the server has given it up
+ *   this page did not see its beginning; `along`: another page asked for it; `away`: the server has given it up
  * @property {import("../measure/waterfall.js").Trace | null} [trace] stamps for the waterfall; none of a resumed reply
  * @property {import("../measure/token_bytes.js").SeenToken[]} [seen] every token, where they were asked for
  * @property {import("../measure/even_pace.js").Added | null} [smoothing] what even pacing has added
  * @property {string | null} [waits] why the model waits just now: the wire's `paused`
- * @property {import("../events.js").Done} [late] its end, which has come and is not shown yet
- * @property {number} [begun] so many characters of `text` are of the version that it continues
- * @property {number | null} [told] characters of its own that the server has told again from the beginning; null: it
- *   went on behind `seq`
+ * @property {import("../events.js").Done} [late] its end, not shown yet
+ * @property {number} [begun] characters of `text` that are of the version it continues
+ * @property {number | null} [told] characters that were told again from the beginning; null: none
  */
 
 import { countWords } from "../measure/words_read.js";
 
-/** Who stops a reply in another tab is heard of sooner; what ended so long ago ended because nobody was there. */
+/** What ended so long ago was not stopped in another tab just now: nobody was there for it. */
 const LONG_AGO_MS = 5000;
 
 /** So many tokens are kept for looking into; a longer reply shows its beginning. */
@@ -102,21 +100,23 @@ export function hear(reply, event, at_ms) {
       takeCounts(reply, event);
       reply.waits = null;
       reply.state = event.finish_reason === "cancelled" ? "stopped" : "done";
-      reply.flags.away = reply.state === "stopped" && isOfLongAgo(reply, event, at_ms);
+      reply.flags.away = reply.state === "stopped"
+        && (reply.told != null || (reply.flags.resumed && at_ms - event.t > LONG_AGO_MS));
       return "";
     case "error":
-      // A page that comes back too late asks for what is no more: nothing has failed.
-      if (event.code === "not_found" && reply.reply !== null && reply.flags.resumed) giveUp(reply);
-      else failWith(reply, event);
+      // Who comes back too late asks for what is no more: nothing has failed.
+      if (event.code !== "not_found" || reply.reply === null || !reply.flags.resumed) failWith(reply, event);
+      else stopAt(reply, reply.text, true);
       return "";
     default:
       return "";
   }
 }
 
-/** The reader pressed Stop. @param {Reply} reply @param {string} shown what was on the screen */
-export function stopAt(reply, shown) {
+/** The reader pressed Stop, or was away. @param {Reply} reply @param {string} shown what was on the screen @param {boolean} [away] */
+export function stopAt(reply, shown, away = false) {
   reply.state = "stopped";
+  reply.flags.away = away;
   reply.text = shown;
   reply.waits = null;
 }
@@ -159,19 +159,6 @@ function beyond(reply, { text, tokens, info = [] }, again) {
   if (known <= 0) return { text, tokens, info };
   const counted = reply.arrivals.reduce((sum, arrival) => sum + arrival.tokens, 0);
   return { text: text.slice(known), tokens: Math.max(0, tokens - counted), info: info.slice(reply.seen?.length ?? 0) };
-}
-
-/** Nobody has stopped it here or in another tab: the server ended it, and keeps at most its text.
- * @param {Reply} reply @param {import("../events.js").Done} done @param {number} at_ms */
-function isOfLongAgo({ told, flags }, done, at_ms) {
-  return (told ?? null) !== null || (flags.resumed && at_ms - done.t > LONG_AGO_MS);
-}
-
-/** The server has forgotten it: what had come is all there is. @param {Reply} reply */
-function giveUp(reply) {
-  reply.state = "stopped";
-  reply.waits = null;
-  reply.flags.away = true;
 }
 
 /** @param {Reply} reply @param {import("../events.js").Done} done */

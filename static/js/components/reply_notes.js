@@ -31,7 +31,7 @@ export function marksOf({ mode, settings, smoothing }) {
 export function notesOf({ state, finish, text, flags, waits, smoothing, timings }) {
   return [
     waits && say("waitsForReader"),
-    state === "stopped" && say(flags.away ? (text ? "awayRest" : "awayAll") : "stopped"),
+    state === "stopped" && say(flags.away ? "away" : "stopped"),
     state === "done" && finish === "length" && say("cutOff"),
     state === "done" && text.trim() === "" && say("emptyReply"),
     smoothing && state === "done" && say("smoothingNote", {

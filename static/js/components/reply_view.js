@@ -154,7 +154,7 @@ export class ReplyView {
     setText(alert, why && text ? `${why} ${say("keptText")}` : why);
     alert.hidden = why === "";
     const note = this.parts.note;
-    // Who has paused the page is told beside the button that the model waits; twice would be a thing that moves.
+    // That the model waits for a paused page stands beside the button already.
     setText(note, notesOf(this.#held ? { ...this.reply, waits: null } : this.reply).join(" "));
     note.hidden = note.textContent === "";
     setText(this.parts.marks, marksOf(this.reply).map((mark) => ` · ${mark}`).join(""));
