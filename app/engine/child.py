@@ -10,7 +10,8 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,9 +24,13 @@ _STDERR = 2
 class Child:
     """One engine process and the pipe to it; made by ``launch``."""
 
-    def __init__(self, process: asyncio.subprocess.Process, pipe: AsyncEnd[Report]) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, pipe: AsyncEnd[Report], processors: Set[int]
+    ) -> None:
         self._process = process
         self._pipe = pipe
+        #: Where our thread may run when no engine keeps it off its own processor.
+        self._processors = processors
 
     @classmethod
     async def launch(
@@ -35,11 +40,13 @@ class Child:
 
         Raises OSError when the system has no process, memory or descriptor left.
         """
+        processors = _processors()
         ours, theirs = socket.socketpair()
         try:
             ours.setblocking(False)
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "app.engine.process", "--fd", str(theirs.fileno()),
+                "--reader", str(threading.get_native_id()),
                 pass_fds=(theirs.fileno(),),
                 stdin=asyncio.subprocess.DEVNULL,
                 # What a library prints must not get between the lines of our own stdout.
@@ -55,7 +62,7 @@ class Child:
             raise
         finally:
             theirs.close()
-        return cls(process, pipe)
+        return cls(process, pipe, processors)
 
     @property
     def pid(self) -> int:
@@ -88,9 +95,16 @@ class Child:
             return await self._process.wait()
         finally:
             self._pipe.close()
+            if self._processors:
+                os.sched_setaffinity(0, self._processors)
 
 
 # Private
+
+
+def _processors() -> Set[int]:
+    """Those that this thread may run on; none where the system does not say."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
 
 
 def _environment() -> dict[str, str]:

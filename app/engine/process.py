@@ -1,4 +1,4 @@
-"""The engine's own process: ``python -m app.engine.process --fd N``.
+"""The engine's own process: ``python -m app.engine.process --fd N --reader T``.
 
 Four threads share it. The main thread loads the model and runs the loop; one reads the pipe; one
 is the door, where prompts become token ids; one beats every second. Outputs of a step are
@@ -26,6 +26,7 @@ from typing import NoReturn
 from app.engine import frames, messages, pipe
 from app.engine.commands import Cancel, Command, Grant, Stop, Watch
 from app.engine.door import Door
+from app.engine.placement import Placement
 from app.engine.runner_protocol import Tokenizer
 from app.errors import StartupError
 from app.generation import ModelInfo, Output, StepRecord
@@ -64,22 +65,25 @@ def main(arguments: list[str]) -> NoReturn:
     # Ctrl-C goes to the whole group of the terminal; it is the parent who stops us.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    if len(arguments) != 2 or arguments[0] != "--fd":
-        sys.exit("usage: python -m app.engine.process --fd N (it is started by firstword serve)")
+    if len(arguments) != 4 or (arguments[0], arguments[2]) != ("--fd", "--reader"):
+        sys.exit("usage: python -m app.engine.process --fd N --reader T (it is started by firstword serve)")
     # The door's thread reads prompts in Python while the loop's computes tokens: it must not keep
     # the interpreter for Python's usual 5 ms, which is half of a step.
     sys.setswitchinterval(_SWITCH_S)
     sock = socket.socket(fileno=int(arguments[1]))
     sock.set_inheritable(False)
-    code = Process(pipe.ThreadEnd(sock, messages.Command)).run()
+    reader = Placement([int(arguments[3])])
+    code = Process(pipe.ThreadEnd(sock, messages.Command), reader).run()
     _exit(code)
 
 
 class Process:
     """The threads and what they share."""
 
-    def __init__(self, end: pipe.ThreadEnd[messages.Command]) -> None:
+    def __init__(self, end: pipe.ThreadEnd[messages.Command], reader: Placement) -> None:
         self._end = end
+        #: The parent's thread that reads what we tell.
+        self._reader = reader
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._door: Door | None = None
 
@@ -165,6 +169,7 @@ class Process:
 
     def _emit(self, outputs: list[Output]) -> None:
         if outputs:
+            self._reader.make_room()
             self._tell(messages.Outputs(outputs))
 
     def _tell_loading(self, detail: str, progress: float | None) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import numpy as np
 import pytest
 
 from app.engine.model.compiled.crew import Crew, Team, alone, compiled, meet, take
+from app.engine.placement import num_processors
 
 PHASES, PIECES = 40, 7
 
@@ -52,11 +54,20 @@ def test_a_worker_that_is_held_up_elsewhere_is_not_waited_for_and_is_back_later(
         held.set()
         assert free.wait(20)
 
-    crew._jobs[0].put((elsewhere, for_two()))
+    crew._jobs[0].put((elsewhere, for_two(), 0.0))
     assert held.wait(20)
     assert (done_by(crew) == PIECES).all(), "done by the caller alone"
     free.set()
     # What it comes too late for, it leaves alone: nothing of it is there any more.
-    crew._jobs[0].put((lambda team: back.set(), for_two()))
+    crew._jobs[0].put((lambda team: back.set(), for_two(), 0.0))
     assert back.wait(20)
     assert (done_by(crew) == PIECES).all()
+
+
+def test_who_leaves_its_processor_to_others_is_not_waited_for() -> None:
+    crew = Crew(num_processors())
+    marks = np.zeros((PHASES, PIECES), np.int64)
+    began_s = time.monotonic()
+    crew.run(lambda team: mark(team, marks), PHASES, others_s=30.0)
+    assert (marks == PIECES).all()
+    assert crew.workers == 1 or time.monotonic() - began_s < 30.0

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,7 +20,7 @@ import numba
 import numpy as np
 
 from app.engine.model.compiled.counters import add_atomically, give_way, load_atomically, pause
-from app.engine.model.compiled.placement import Placement
+from app.engine.placement import Placement, num_processors
 
 #: Looks at a counter before a waiting thread offers its core: some 20 microseconds.
 _PATIENCE = 1000
@@ -93,21 +94,28 @@ class Crew:
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
-        self._jobs: list[queue.SimpleQueue[tuple[Job, np.ndarray]]] = []
+        #: Whether nobody else has a processor while all of us work.
+        self._takes_all = workers >= num_processors()
+        self._jobs: list[queue.SimpleQueue[tuple[Job, np.ndarray, float]]] = []
         others: list[threading.Thread] = []
         for rank in range(1, workers):
-            jobs: queue.SimpleQueue[tuple[Job, np.ndarray]] = queue.SimpleQueue()
+            jobs: queue.SimpleQueue[tuple[Job, np.ndarray, float]] = queue.SimpleQueue()
             others.append(threading.Thread(target=_work, args=(rank, jobs), daemon=True, name=f"crew-{rank}"))
             others[-1].start()
             self._jobs.append(jobs)
         self._placement = Placement([thread.native_id for thread in others if thread.native_id is not None])
 
-    def run(self, job: Job, num_phases: int) -> None:
-        """``job`` in each thread that comes in time. It must end by a ``meet``: then all is there."""
+    def run(self, job: Job, num_phases: int, others_s: float = 0.0) -> None:
+        """``job`` in each thread that comes in time. It must end by a ``meet``: then all is there.
+
+        ``others_s``: so long other programs have work that is to be done first. Where we would take every
+        processor, the last worker leaves them its own for that time.
+        """
         team = alone(num_phases)
         self._placement.make_room()
         for jobs in self._jobs:
-            jobs.put((job, team.counters))
+            last = jobs is self._jobs[-1]
+            jobs.put((job, team.counters, others_s if last and self._takes_all else 0.0))
         job(team)
 
 
@@ -116,9 +124,11 @@ Job = Callable[[Team], None]
 # Private
 
 
-def _work(rank: int, jobs: queue.SimpleQueue[tuple[Job, np.ndarray]]) -> None:
+def _work(rank: int, jobs: queue.SimpleQueue[tuple[Job, np.ndarray, float]]) -> None:
     while True:
-        job, counters = jobs.get()
+        job, counters, others_s = jobs.get()
+        if others_s:
+            time.sleep(others_s)
         first = _join(counters)
         if first < len(counters) - 2:
             job(Team(rank, first, counters))
