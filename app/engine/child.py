@@ -96,7 +96,8 @@ class Child:
         finally:
             self._pipe.close()
             if self._processors:
-                os.sched_setaffinity(0, self._processors)
+                with suppress(OSError):  # some may have been taken from all of us meanwhile
+                    os.sched_setaffinity(0, self._processors)
 
 
 # Private

@@ -95,6 +95,25 @@ async def test_a_prompt_goes_in_and_its_outputs_come_back_in_order():
         assert kinds == [Waiting, Begun, Piece, Piece, Piece, Ended] and reader.text == "0 1 2 "
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a thread be kept off a processor")
+@pytest.mark.parametrize("gone", ["stopped", "killed"])
+async def test_who_reads_is_kept_off_the_engine_s_processor_for_as_long_as_there_is_one(gone: str) -> None:
+    mine = os.sched_getaffinity(0)
+    async with running() as engine:
+        assert os.sched_getaffinity(0) == mine, "it has told nothing yet"
+        reader = send(engine, "a", max_tokens=3)
+        await until(lambda: reader.over)
+        rest = os.sched_getaffinity(0)
+        assert rest <= mine and len(rest) == max(len(mine) - 1, 1)
+        if gone == "killed":
+            first = engine.pid
+            assert first is not None
+            os.kill(first, signal.SIGKILL)
+            await until(lambda: engine.status == EngineStatus("ready") and engine.pid not in (None, first))
+            assert os.sched_getaffinity(0) == os.sched_getaffinity(engine.pid or 0) == mine
+    assert os.sched_getaffinity(0) == mine
+
+
 async def test_it_works_on_uvloop_s_event_loop_too():
     uvloop = pytest.importorskip("uvloop")
 
