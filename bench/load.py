@@ -28,9 +28,9 @@ class Load:
     server: Running
     tokens: int = 96
     limit_s: float = 300.0
-    #: How long a reader that stalls is left alone before it is looked at what it costs: a server that
-    #: pauses it has done so, and one that ends it has not yet.
-    asleep_s: float = 2.0
+    #: How long readers that stall are left alone before it is looked at what they cost: a server that
+    #: pauses them has done so, and one that ends them has not yet.
+    asleep_s: float = 3.0
     #: How long a reader takes for an answer before the next question.
     reading_s: float = 1.0
     #: How often two ways are compared in turns: more pairs resolve a smaller difference.

@@ -30,6 +30,8 @@ _OTHERS = 3
 _SETTLED_LINES = 24
 _LONG_TOKENS = 192
 _REPEATS = 3
+#: So many sleep at once: what one of them costs is less than a machine's own changes of speed.
+_SLEEPERS = 8
 _STALLED_TOKENS = 1000
 
 
@@ -93,11 +95,11 @@ async def cost_of_streaming(load: Load) -> Scene:
     )
 
 
-async def stalled_reader(load: Load) -> Scene:
-    """Three users beside one that asked for 1,000 tokens and has stopped reading.
+async def stalled_readers(load: Load) -> Scene:
+    """Three users beside eight that asked for 1,000 tokens each and have stopped reading.
 
     Until a server has found out, a sleeper costs what any other user costs: it is one. What it costs
-    from then on is the question, so they begin some time after it fell asleep. In pairs, each of the
+    from then on is the question, so they begin some time after all fell asleep. In pairs, each of the
     two first in turn, because a machine grows faster and slower by more than what is looked for.
     """
     ratios: list[float] = []
@@ -106,15 +108,15 @@ async def stalled_reader(load: Load) -> Scene:
         totals: dict[bool, float | None] = {}
         for beside in (True, False) if pair % 2 else (False, True):
             totals[beside] = await (
-                _median_beside_a_sleeper(load, notes) if beside else _median(load, _OTHERS)
+                _median_beside_sleepers(load, notes) if beside else _median(load, _OTHERS)
             )
         found = ratio(totals[True], totals[False])
-        ratios += [found] if found is not None else []
+        ratios += [1 + (found - 1) / _SLEEPERS] if found is not None else []
     return Scene(
         "a stalled reader beside three others",
-        f"median total of the others' answers ÷ the same without it, {load.asleep_s:g} s after it stopped "
-        f"reading its {_STALLED_TOKENS} tokens at the second; median of pairs, bounds by order statistics "
-        "(sign test)",
+        f"1 + (median total of the others' answers beside {_SLEEPERS} of them ÷ the same without − 1) ÷ "
+        f"{_SLEEPERS}, {load.asleep_s:g} s after they stopped reading their {_STALLED_TOKENS} tokens at the "
+        "second; median of pairs, bounds by order statistics (sign test)",
         median(ratios) if ratios else None,
         "×",
         "; ".join([_spread(ratios), *dict.fromkeys(notes)]),
@@ -127,7 +129,7 @@ SCENES: tuple[Callable[[Load], Awaitable[Scene]], ...] = (
     long_second_turn,
     cost_of_streaming,
     delivery,
-    stalled_reader,
+    stalled_readers,
 )
 
 
@@ -158,19 +160,25 @@ async def _second_turn(load: Load, length: str, question: Callable[[], list[Mess
     )
 
 
-async def _median_beside_a_sleeper(load: Load, notes: list[str]) -> float | None:
-    begun = Milestone(answers=1, lines=2)
-    asleep = asyncio.ensure_future(
-        load.stream(load.question("short"), _STALLED_TOKENS, on_line=begun.counter(), stall_after_lines=2)
-    )
-    await begun.or_end_of(asleep)
-    await asyncio.wait({asleep}, timeout=load.asleep_s)
+async def _median_beside_sleepers(load: Load, notes: list[str]) -> float | None:
+    begun = Milestone(_SLEEPERS, lines=2)
+    asleep = [
+        asyncio.ensure_future(
+            load.stream(
+                load.question("short"), _STALLED_TOKENS, on_line=begun.counter(i), stall_after_lines=2
+            )
+        )
+        for i in range(_SLEEPERS)
+    ]
+    await begun.or_end_of(asyncio.gather(*asleep, return_exceptions=True))
+    await asyncio.wait(asleep, timeout=load.asleep_s)
     beside = await _median(load, _OTHERS)
-    if asleep.done():
-        notes.append(f"the stalled answer was over before: {asleep.result().error}")
-    asleep.cancel()
-    await asyncio.gather(asleep, return_exceptions=True)
-    # One more answer gives the server time to notice the broken connection.
+    if over := [each for each in asleep if each.done()]:
+        notes.append(f"a stalled answer was over before: {over[0].result().error}")
+    for each in asleep:
+        each.cancel()
+    await asyncio.gather(*asleep, return_exceptions=True)
+    # One more answer gives the server time to notice the broken connections.
     await load.stream(load.question("short"), 8)
     return beside
 

@@ -24,7 +24,6 @@ _FIRST_LOOK = 64
 _SECOND_LOOK = 1024
 #: Below this, logits divided by the temperature may overflow float32, and it is greedy anyway.
 _GREEDY_BELOW = 1e-4
-_BLOCK = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +93,8 @@ def _adjust(row_logits: torch.Tensor, row: Row) -> FirstwordError | None:
             _add(row_logits, list(counts), [-amount for amount in amounts])
         if s.logit_bias:
             _add(row_logits, list(s.logit_bias), list(s.logit_bias.values()))
-        if row.banned:
-            _add(row_logits, list(row.banned), [-math.inf] * len(row.banned))
+        for id in row.banned:
+            row_logits[id] = -math.inf
     except (RuntimeError, IndexError, TypeError, ValueError) as error:
         return EngineFailed(f"The sampling options could not be applied: {error}.")
     return None
@@ -108,51 +107,22 @@ def _add(row_logits: torch.Tensor, token_ids: list[int], amounts: list[float]) -
 
 def _likeliest(logits: torch.Tensor) -> list[int | FirstwordError]:
     """The likeliest token of each row, the first of equals; one transfer from the device."""
-    values, ids = _max(logits)
-    # Ids travel as floats beside the values: exact up to 2^24 tokens, and one wait, not two.
-    table = torch.stack((values, ids.to(values.dtype)), 1).tolist()
-    return [int(id) if math.isfinite(value) else _not_a_number() for value, id in table]
-
-
-def _max(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    blocks = _blocks(logits)
-    if blocks is None:
+    if logits.device.type == "cpu":
+        # After a step all code is cold, and each of torch's operators costs as much as this in all.
+        array = logits.numpy()
+        table = [(float(row[id]), id) for row, id in zip(array, array.argmax(1), strict=True)]
+    else:
         values, ids = logits.max(1)
-        return values, ids
-    values, block = blocks.amax(2).max(1)
-    inside = blocks[torch.arange(len(blocks)), block].argmax(1)
-    return values, block * _BLOCK + inside
-
-
-def _top(logits: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The ``count`` likeliest of each row, falling: [rows, count] values and ids."""
-    blocks = _blocks(logits)
-    if blocks is None or blocks.shape[1] < count:
-        values, ids = logits.topk(count)
-        return values, ids
-    best = blocks.amax(2).topk(count).indices
-    near = blocks.gather(1, best[:, :, None].expand(-1, -1, _BLOCK)).flatten(1)  # [rows, count * 64]
-    values, at = near.topk(count)
-    return values, best.gather(1, at // _BLOCK) * _BLOCK + at % _BLOCK
-
-
-def _blocks(logits: torch.Tensor) -> torch.Tensor | None:
-    """[rows, blocks, 64] where that helps: a CPU's argmax and topk read one number at a time, amax a vector.
-
-    So the best blocks are found first, among which the best tokens must be, and then the best tokens
-    in them.
-    """
-    num_rows, vocab = logits.shape
-    if logits.device.type != "cpu" or vocab % _BLOCK:
-        return None
-    return logits.view(num_rows, vocab // _BLOCK, _BLOCK)
+        # Ids travel as floats beside the values: exact up to 2^24 tokens, and one wait, not two.
+        table = torch.stack((values, ids.to(values.dtype)), 1).tolist()
+    return [int(id) if math.isfinite(value) else _not_a_number() for value, id in table]
 
 
 def _draw_random(logits: torch.Tensor, rows: list[Row]) -> list[int | FirstwordError]:
     temperatures = torch.tensor([row.sampling.temperature for row in rows], device=logits.device)
     scaled = logits / temperatures[:, None]
     look = min(_FIRST_LOOK, scaled.shape[1])
-    values, ids = _top(scaled, look)
+    values, ids = scaled.topk(look)
     best = values[:, :1]
     # Not logsumexp: exp of very negative numbers, most of a row at a low temperature, is ten times
     # slower on a CPU. Below e^-80 of the best nothing counts.

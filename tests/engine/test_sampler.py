@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from app.engine.sampler import Drawn, Row, _top, draw
+from app.engine.sampler import Drawn, Row, draw
 from app.errors import EngineFailed
 from app.prompt import Sampling
 
@@ -114,13 +114,3 @@ def test_options_that_cannot_be_applied_fail_their_row_alone():
 def test_nothing_left_to_choose_from_fails():
     (drawn,) = draw(torch.zeros(1, 2), [row(banned=(0, 1))])
     assert isinstance(drawn, EngineFailed)
-
-
-@pytest.mark.parametrize("count", [1, 3, 64])
-def test_the_likeliest_few_are_those_of_the_whole_row(count: int):
-    """Whether they are looked for in blocks (many of them) or at once."""
-    for vocab in (64, 77, 64 * 64, 64 * 80):
-        logits = torch.randn(5, vocab)
-        values, ids = _top(logits, count)
-        expected = logits.topk(count)
-        assert torch.equal(values, expected.values) and torch.equal(ids, expected.indices)

@@ -12,6 +12,7 @@ gathered first 9.5 and 94 (AVX2, one thread). On other devices it is a plain ten
 
 from __future__ import annotations
 
+import functools
 import mmap
 import sys
 
@@ -51,6 +52,7 @@ class KVTensors:
         """[2, slots, heads, context, head_dim]; keys first."""
         return self._layers[index]
 
+    @functools.cached_property
     def array(self) -> np.ndarray:
         """All layers' float16 memory on a CPU as its bits, [layers, 2, slots, heads, context, head_dim]."""
         return self._all.view(torch.int16).numpy()

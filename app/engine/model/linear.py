@@ -116,7 +116,7 @@ def per_row(weight: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 def embedding(weight: Weight, numerics: Numerics) -> Callable[[torch.Tensor], torch.Tensor]:
     """ids [rows] -> float32 [rows, hidden] for a table kept in 8-bit groups, else a dense one."""
-    if isinstance(weight, EightBit) and (numerics.packed or numerics.compiled):
+    if isinstance(weight, EightBit) and numerics.packed:
         codes, scale = weight.codes, weight.scale.float()
 
         def look_up(ids: torch.Tensor) -> torch.Tensor:

@@ -27,18 +27,19 @@ SPARE = 16
 
 
 @inlined
-def attend(team, phase, rows, queries, cache, scores, out):  # type: ignore[no-untyped-def]
-    """``queries`` [rows, heads * dim ..], turned; ``cache`` float16 [2, slots, kv_heads, context, dim].
+def attend(team, phase, num_rows, rows, queries, cache, scores, out):  # type: ignore[no-untyped-def]
+    """Of the first ``num_rows``: ``queries`` [rows, heads * dim ..], turned; ``out`` [rows, heads * dim].
 
-    ``scores`` [heads of a key head, context + SPARE] is this worker's own; ``out`` [rows, heads * dim].
+    ``cache`` float16 [2, slots, kv_heads, context, dim]; ``scores`` [heads of a key head, context + SPARE]
+    is this worker's own.
     """
     kv_heads, dim = cache.shape[2], cache.shape[4]
     share = scores.shape[0]
-    num = len(rows.x) * kv_heads
+    num = num_rows * kv_heads
     unit = take(team, phase, 1)
     while unit < num:
         # Head by head: a prompt's rows read the same keys and values while they are near.
-        row, head = unit % len(rows.x), unit // len(rows.x)
+        row, head = unit % num_rows, unit // num_rows
         slot, count = rows.slots[row], rows.positions[row] + 1
         first = head * share * dim
         query = queries[row, first : first + share * dim].reshape(share, dim)

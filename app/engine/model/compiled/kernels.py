@@ -48,13 +48,16 @@ class Weights(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """A step's rows. ``x`` float32 [rows, hidden] is their embedding and is overwritten."""
+    """A step's rows, first those whose logits are asked for.
+
+    ``x`` float32 [rows, hidden] is their embedding and is overwritten.
+    """
 
     x: np.ndarray
     slots: np.ndarray
     positions: np.ndarray
     turns: np.ndarray  # float32 [rows, head_dim / 2, 2]: cosine and sine of each pair's angle
-    wanted: np.ndarray  # the rows whose logits are asked for
+    num_wanted: int
 
 
 class Desk(NamedTuple):
@@ -74,13 +77,18 @@ def step(team, weights, eps, rows, desk, cache, logits):  # type: ignore[no-unty
     """One worker's share of a step: keys and values of all rows, and the wanted rows' logits.
 
     ``cache`` float16 [layers, 2, slots, kv_heads, context, head_dim]; ``logits`` float32 [wanted, vocab].
+    Of the last layer's work behind its keys and values nobody reads the rows that are not wanted.
     """
     w, x, count, phase = weights, rows.x, len(rows.x), 0
-    for layer in range(cache.shape[0]):
+    layers = cache.shape[0]
+    for layer in range(layers):
         _begin(team, phase, w.before_attention[layer], eps, x, w.query_key_value, layer, desk, desk.fused)
         multiply(team, phase + 1, w.query_key_value, layer, count, desk, desk.fused)
         _write(team, phase + 2, w.query_norm[layer], w.key_norm[layer], eps, rows, desk.fused, cache[layer])
-        attend(team, phase + 3, rows, desk.fused, cache[layer], desk.scores[team.rank], desk.values)
+        if layer == layers - 1:
+            count = rows.num_wanted
+            x = x[:count]
+        attend(team, phase + 3, count, rows, desk.fused, cache[layer], desk.scores[team.rank], desk.values)
         _end(team, phase + 4, False, x, w.output, layer, desk)
         multiply(team, phase + 5, w.output, layer, count, desk, x)
         _begin(team, phase + 6, w.before_mlp[layer], eps, x, w.gate_up, layer, desk, desk.gated)
@@ -88,11 +96,8 @@ def step(team, weights, eps, rows, desk, cache, logits):  # type: ignore[no-unty
         _end(team, phase + 8, True, x, w.down, layer, desk)
         multiply(team, phase + 9, w.down, layer, count, desk, x)
         phase += PHASES
-    wanted = np.empty((len(rows.wanted), x.shape[1]), np.float32)
-    for row in range(len(wanted)):
-        copy(x[rows.wanted[row]], wanted[row])
-    _begin(team, phase, w.norm[0], eps, wanted, w.head, 0, desk, logits)
-    multiply(team, phase + 1, w.head, 0, len(wanted), desk, logits)
+    _begin(team, phase, w.norm[0], eps, x, w.head, 0, desk, logits)
+    multiply(team, phase + 1, w.head, 0, count, desk, logits)
 
 
 # Private

@@ -21,7 +21,7 @@ from app.engine.model.compiled.kernels import LAST_PHASES, PHASES, Desk, Rows, W
 from app.engine.model.compiled.packing import Packed, packed
 from app.engine.model.kv_tensors import KVTensors
 from app.engine.model.numerics import Numerics
-from app.engine.model.tensors import GROUP, Tensors
+from app.engine.model.tensors import GROUP, EightBit, Tensors, Weight
 
 #: Seconds to bring one token to its reader, and from how many on that is worth leaving a processor for:
 #: of 16 readers' tokens 99 in 100 were there within 10 ms instead of 15 (two processors, in turns).
@@ -36,7 +36,7 @@ class CompiledLlama:
     ) -> None:
         self.arch, self.numerics = arch, numerics
         table = tensors.weight("model.embed_tokens.weight")
-        self._embed = products.embedding(table, numerics)
+        self._embed = _embedding(table, numerics)
         blocks = []
         for index in range(arch.layers):
             progress(index / arch.layers)
@@ -49,7 +49,7 @@ class CompiledLlama:
 
     def run(self, batch: Batch, cache: KVTensors) -> torch.Tensor:
         """Write keys and values of the batch's rows; float32 logits of the wanted ones."""
-        memory = cache.array()
+        memory = cache.array
         rows = self._rows(batch)
         desk = self._desk_for(len(rows.x), memory.shape[4])
         logits = np.empty((len(batch.wanted), self._weights.head.bias.shape[1]), np.float32)
@@ -66,11 +66,13 @@ class CompiledLlama:
     # Private
 
     def _rows(self, batch: Batch) -> Rows:
-        ids, positions = torch.tensor(batch.token_ids), np.array(batch.positions, np.int64)
+        wanted = set(batch.wanted)
+        order = [*batch.wanted, *(row for row in range(len(batch.slots)) if row not in wanted)]
+        positions = np.array(batch.positions, np.int64)[order]
         angles = positions[:, None] * self._angles
         turns = np.stack([np.cos(angles), np.sin(angles)], axis=-1).astype(np.float32)
-        x = self._embed(ids).numpy()
-        return Rows(x, np.array(batch.slots, np.int64), positions, turns, np.array(batch.wanted, np.int64))
+        x = self._embed(np.array(batch.token_ids)[order])
+        return Rows(x, np.array(batch.slots, np.int64)[order], positions, turns, len(wanted))
 
     def _desk_for(self, num_rows: int, context: int) -> Desk:
         """The desk, a larger one if need be: it only grows, to the largest step there was."""
@@ -90,6 +92,16 @@ class CompiledLlama:
 
 
 # Private
+
+
+def _embedding(table: Weight, numerics: Numerics) -> Callable[[np.ndarray], np.ndarray]:
+    """ids [rows] -> float32 [rows, hidden]; without torch, whose every operator costs as much."""
+    if not isinstance(table, EightBit):
+        look_up = products.embedding(table, numerics)
+        return lambda ids: look_up(torch.from_numpy(ids)).numpy()
+    codes = table.codes.view(len(table.codes), -1, GROUP).numpy()
+    scale = table.scale.float().numpy()[..., None]
+    return lambda ids: (codes[ids] * scale[ids]).reshape(len(ids), -1)
 
 
 def _weights(blocks: list[Block], norm: torch.Tensor, head: Packed) -> Weights:

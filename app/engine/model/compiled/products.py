@@ -28,7 +28,7 @@ def multiply(team, phase, weight, layer, count, desk, out):  # type: ignore[no-u
 
     The activations are the desk's codes and measures. All workers are done when it returns.
     """
-    tiles = weight.codes.shape[1]
+    tiles = weight.codes.shape[1] if count > 0 else 0
     size = max(1, tiles // _PIECES)
     first = take(team, phase, size)
     while first < tiles:
