@@ -63,6 +63,10 @@ def test_chunks_and_neighbours_change_no_bit(
         others = [Chunk(slot, 0, _tokens(slot, count), count % 2 == 0) for slot, count in neighbours]
         got = small.step([Chunk(0, start, tokens[start:end], end == 50), *others], [])
     assert torch.equal(got[0], right)
+    wanting = [chunk for chunk in others if chunk.wants_logits]
+    assert len(got) == 1 + len(wanting)
+    for mine, chunk in zip(got[1:], wanting, strict=True):
+        assert torch.equal(mine, small.step([chunk], [])[0])
 
 
 @pytest.mark.parametrize("rows", range(1, 10))
