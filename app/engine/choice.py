@@ -7,12 +7,13 @@ tokens: it deals in indices.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+
+import numpy as np
 
 from app.prompt import Sampling
 
 
-def choose(probabilities: Sequence[float], complete: bool, sampling: Sampling, chance: float) -> int | None:
+def choose(probabilities: np.ndarray, complete: bool, sampling: Sampling, chance: float) -> int | None:
     """The index drawn from ``probabilities``, which fall; None: more of them are needed.
 
     ``complete``: there are no others; else their sum lacks what the others have. min_p and top_k
@@ -20,8 +21,7 @@ def choose(probabilities: Sequence[float], complete: bool, sampling: Sampling, c
     """
     kept = len(probabilities)
     if sampling.min_p > 0:
-        least = probabilities[0] * sampling.min_p
-        strong = sum(p >= least for p in probabilities)
+        strong = int(np.count_nonzero(probabilities >= probabilities[0] * sampling.min_p))
         complete = complete or strong < kept
         kept = strong
     if sampling.top_k > 0:
@@ -29,20 +29,18 @@ def choose(probabilities: Sequence[float], complete: bool, sampling: Sampling, c
             return None
         complete = True
         kept = min(kept, sampling.top_k)
-    total = sum(probabilities[:kept]) if complete else 1.0
+    #: What the first and all up to here have together.
+    mass = np.cumsum(probabilities[:kept])
+    total = mass[-1] if complete else 1.0
     if sampling.top_p < 1:
-        mass, nucleus = 0.0, 0
-        while nucleus < kept and (mass < sampling.top_p * total or nucleus == 0):
-            mass += probabilities[nucleus]
-            nucleus += 1
-        if mass < sampling.top_p * total and not complete:
+        nucleus = int(np.searchsorted(mass, sampling.top_p * total)) + 1
+        if nucleus > kept and not complete:
             return None
-        complete, kept, total = True, nucleus, mass
-    mark = chance * total
-    for index in range(kept):
-        mark -= probabilities[index]
-        if mark < 0:
-            return index
+        complete, kept = True, min(nucleus, kept)
+        total = mass[kept - 1]
+    index = int(np.searchsorted(mass[:kept], chance * total, side="right"))
+    if index < kept:
+        return index
     # Rounding may leave a crumb behind the last one.
     return kept - 1 if complete else None
 

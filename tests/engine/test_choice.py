@@ -1,5 +1,6 @@
 """Drawing from a list of probabilities, by pencil and paper."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +9,7 @@ from app.engine.choice import chance, choose
 from app.prompt import Sampling
 
 FALLING = st.lists(st.floats(0.001, 1), min_size=1, max_size=12).map(
-    lambda weights: sorted((w / sum(weights) for w in weights), reverse=True)
+    lambda weights: np.array(sorted((w / sum(weights) for w in weights), reverse=True))
 )
 SAMPLINGS = st.builds(
     Sampling,
@@ -32,7 +33,7 @@ SAMPLINGS = st.builds(
     ],
 )
 def test_each_option_cuts_the_list_and_chance_picks_from_the_rest(sampling, expected):
-    probabilities = [0.5, 0.3, 0.1, 0.1]
+    probabilities = np.array([0.5, 0.3, 0.1, 0.1])
     drawn = [choose(probabilities, True, sampling, (n + 0.5) / 10) for n in range(10)]
     assert drawn == expected
 
@@ -48,7 +49,7 @@ def test_a_longer_look_never_changes_what_a_short_one_decided(probabilities, sam
 
 
 def test_more_is_asked_for_exactly_when_the_rest_could_matter():
-    head = [0.3, 0.2]
+    head = np.array([0.3, 0.2])
     assert choose(head, False, Sampling(), 0.49) == 1
     assert choose(head, False, Sampling(), 0.51) is None
     assert choose(head, False, Sampling(top_p=0.5), 0.99) == 1

@@ -7,6 +7,7 @@ import math
 import pytest
 import torch
 
+from app.engine.choice import chance, choose
 from app.engine.sampler import Drawn, Row, draw
 from app.errors import EngineFailed
 from app.prompt import Sampling
@@ -114,3 +115,22 @@ def test_options_that_cannot_be_applied_fail_their_row_alone():
 def test_nothing_left_to_choose_from_fails():
     (drawn,) = draw(torch.zeros(1, 2), [row(banned=(0, 1))])
     assert isinstance(drawn, EngineFailed)
+
+
+@pytest.mark.parametrize("sampling", [Sampling(temperature=1.5), Sampling(temperature=1.5, top_p=0.95)])
+def test_where_the_likeliest_few_do_not_decide_it_is_drawn_from_all(sampling: Sampling):
+    """Equal logits stand in the order of their ids, and a banned token is never drawn."""
+    generator = torch.Generator().manual_seed(3)
+    logits = (torch.randn(1, 2000, generator=generator) * 4).round() / 4
+    weights = (logits[0].double() / 1.5).softmax(0).numpy()
+    weights[7] = 0.0
+    order = sorted(range(2000), key=lambda id: (-weights[id], id))
+    late = 0
+    for seed in range(200):
+        (drawn,) = draw(logits.clone(), [row(sampling, seed=seed, banned=(7,))])
+        rank = choose(weights[order] / weights.sum(), True, sampling, chance(seed, 1))
+        assert isinstance(drawn, Drawn) and rank is not None
+        if rank >= 64:
+            late += 1
+            assert weights[drawn.token_id] == weights[order[rank]] and drawn.token_id == order[rank]
+    assert late > 100
