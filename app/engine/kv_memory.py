@@ -33,6 +33,9 @@ class Release:
 
 Action = Copy | Release
 
+#: Tokens that are copied rather than one is lost that may be wanted again.
+_COPIED_FOR_ONE = 32
+
 
 #: A living sequence's slot: (slot, its tokens, how many of them are computed).
 Living = tuple[int, list[int], int]
@@ -81,9 +84,7 @@ class KvMemory:
         source = self._longest(token_ids, living)
         if source is None or source.cached_tokens is None:
             return self._fresh(token_ids, source)
-        # Overwriting the entry's own end is cheaper than a copy, but loses that end: right when
-        # little of it is lost, and when there is no room for both anyway.
-        if source.matched * 2 < source.cached_tokens and self._could_have(need, but=source.slot):
+        if self._spares_its_end(source, source.cached_tokens - source.matched, need):
             return self._fresh(token_ids, source)
         return self._take_over(token_ids, source)
 
@@ -141,6 +142,17 @@ class KvMemory:
         kept = 0 if but is None else self.blocks.held(but)
         slots = self.num_spare_slots - (0 if but is None else 1)
         return slots >= 1 and self.blocks.num_free + self.blocks.num_cached - kept >= num_blocks
+
+    def _spares_its_end(self, source: Source, lost: int, need: int) -> bool:
+        """Whether to copy from a cached entry instead of overwriting the ``lost`` tokens of its end.
+
+        That end is another conversation's, which may go on. Copying a hundred tokens costs what computing
+        one does, but ends are seldom wanted again. Others' entries are only worth most of an entry.
+        """
+        has_room = self.blocks.num_free_slots > 0 and self.blocks.num_free >= need
+        if has_room and lost >= BLOCK_TOKENS and lost * _COPIED_FOR_ONE >= source.matched:
+            return True
+        return lost > source.matched and self._could_have(need, but=source.slot)
 
     def _fresh(self, token_ids: list[int], source: Source | None) -> tuple[int, int]:
         if source is not None and source.cached_tokens is not None:

@@ -24,14 +24,14 @@ from app.engine.failures import as_failure
 from app.engine.outbox import Outbox
 from app.engine.plan import Plan
 from app.engine.prefill_budget import PrefillBudget
-from app.engine.refusals import shutting_down
+from app.engine.refusals import shutting_down, unknown_tokens
 from app.engine.runner_protocol import ModelRunner, Tokenizer
 from app.engine.sampler import Drawn, Row, draw
 from app.engine.scheduler import Limits, Scheduler
 from app.engine.sequence import Sequence, State
 from app.engine.step import compute
 from app.engine.transcript import Transcript
-from app.errors import BadRequest, FirstwordError
+from app.errors import FirstwordError
 from app.generation import Output, Phase, StepRecord, TokenInfo
 from app.prompt import Prompt
 
@@ -71,6 +71,8 @@ class Loop:
     ) -> None:
         self._runner = runner
         self._tokenizer = tokenizer
+        # Model folders also list ends that their model cannot make.
+        self._ends = frozenset(id for id in tokenizer.eos_ids if 0 <= id < runner.vocab_size)
         self._scheduler = Scheduler(
             Limits(
                 max_batch=settings.max_batch,
@@ -166,17 +168,16 @@ class Loop:
         # The door has refused or cut what would not fit.
         assert token_ids and prompt.max_tokens <= self._scheduler.room_for_text(len(token_ids))
         vocab = self._runner.vocab_size
-        # On a GPU an index that is out of range would end the whole process.
-        if any(not 0 <= id < vocab for id in prompt.sampling.logit_bias):
-            wrong = BadRequest(f"logit_bias: token ids must be from 0 to {vocab - 1}.", param="logit_bias")
+        if (wrong := unknown_tokens(prompt, token_ids, vocab)) is not None:
             self._outbox.failed(prompt.id, wrong, self._clock())
             return
         transcript = Transcript(
             prompt.stop,
             max_tokens=prompt.max_tokens,
             min_tokens=prompt.min_tokens,
-            eos_ids=frozenset() if prompt.ignore_eos else self._tokenizer.eos_ids,
+            eos_ids=frozenset() if prompt.ignore_eos else self._ends,
         )
+        next_turn = next_turn if all(id < vocab for id in next_turn) else ()
         seed = self._fresh_seed() if prompt.sampling.seed is None else prompt.sampling.seed
         sequence = Sequence(prompt, token_ids, transcript, seed, prompt.granted_tokens, next_turn)
         self._sequences[prompt.id] = sequence
@@ -224,7 +225,7 @@ class Loop:
         # An end that is ignored is never drawn: it has no text, and what a model says after it is the
         # beginning of somebody else's turn.
         endless = sequence.prompt.ignore_eos or transcript.num_tokens < transcript.min_tokens
-        banned = tuple(self._tokenizer.eos_ids) if endless else ()
+        banned = tuple(self._ends) if endless else ()
         return Row(sequence.prompt.sampling, sequence.seed, sequence.token_ids, sequence.num_prompt, banned)
 
     def _take(self, sequence: Sequence, drawn: Drawn, now_ns: int) -> None:

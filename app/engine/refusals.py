@@ -6,7 +6,9 @@ behaves as with the other. It refuses to know when an engine changes its state, 
 
 from __future__ import annotations
 
-from app.errors import EngineLoading, EngineLost, PromptTooLong, ServerShutdown
+from collections.abc import Sequence
+
+from app.errors import BadRequest, EngineLoading, EngineLost, PromptTooLong, ServerShutdown
 from app.generation import EngineStatus
 from app.prompt import Prompt
 
@@ -47,4 +49,21 @@ def too_long(prompt: Prompt, num_tokens: int, context_tokens: int) -> PromptTooL
         f"The prompt has {num_tokens} tokens; the model's context holds "
         f"{context_tokens}, one of them for the answer.",
         param="messages" if prompt.text is None else "prompt",
+    )
+
+
+def unknown_tokens(prompt: Prompt, token_ids: Sequence[int], vocab_size: int) -> BadRequest | None:
+    """For a prompt with tokens that the model lacks, though its tokenizer may know them; else None.
+
+    On a GPU an index that is out of range would end the whole process, and with it everybody's reply.
+    """
+    if any(not 0 <= id < vocab_size for id in prompt.sampling.logit_bias):
+        return BadRequest(f"logit_bias: token ids must be from 0 to {vocab_size - 1}.", param="logit_bias")
+    if (largest := max(token_ids)) < vocab_size:
+        return None
+    field = "messages" if prompt.text is None else "prompt"
+    return BadRequest(
+        f"The {field} holds a token that the model does not know: {largest}; the last it knows is "
+        f"{vocab_size - 1}.",
+        param=field,
     )

@@ -45,6 +45,24 @@ def test_a_short_shared_beginning_is_taken_over_when_there_is_no_room_for_both()
     memory.check()
 
 
+def test_a_long_shared_beginning_is_copied_while_memory_is_free_and_taken_over_else():
+    memory = KvMemory(num_slots=4, num_blocks=14)
+    slot = cached(memory, TOKENS[:100])
+    placed = memory.place([*TOKENS[:80], 999], [], 0)
+    assert placed is not None and placed[0] != slot and placed[1] == 80
+    assert memory.take_actions() == (Copy(slot, placed[0], 80),)
+    memory.release(placed[0])
+    memory.take_actions()
+    assert memory.place([*TOKENS[:80], 999], [], 2) == (slot, 80), "not at the cost of the blocks in hand"
+    assert memory.take_actions() == (Release(slot, 80),)
+
+
+def test_a_few_lost_tokens_are_not_worth_a_copy():
+    memory = KvMemory(num_slots=4, num_blocks=40)
+    slot = cached(memory, TOKENS[:100])
+    assert memory.place([*TOKENS[:85], 999], [], 0) == (slot, 85)
+
+
 def test_a_living_sequence_gives_only_what_it_has_computed():
     memory = KvMemory(num_slots=4, num_blocks=40)
     first = memory.place(TOKENS[:100], [], 0)

@@ -154,6 +154,44 @@ def test_a_bias_for_a_token_that_the_model_lacks_is_refused():
     assert world.runner.log == []
 
 
+def test_a_token_that_only_the_tokenizer_knows_is_refused_before_any_step():
+    """On a GPU an embedding that is looked up out of range ends the process."""
+    world = World()
+    world.apply(Add(prompt("new"), [1, 64, 2]))
+    world.run()
+    assert (world.failed("new").code, world.failed("new").param) == ("invalid_request", "prompt")
+    assert "64" in world.failed("new").message and "63" in world.failed("new").message
+    world.apply(Add(prompt("one", max_tokens=2), [1] * 40, next_turn=(7, 64)))
+    world.run()
+    assert all(64 not in slot for slot in world.runner.slots), "nor is it read ahead"
+    assert world.ended("one").completion_tokens == 2
+
+
+@pytest.mark.parametrize("strange", [64, -1])
+def test_an_end_that_the_model_cannot_make_bans_nothing(strange: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(TinyTokenizer, "eos_ids", frozenset({0, strange}))
+    world = World()
+    wants_the_last = Sampling(logit_bias={63: 100.0}, logprobs=0)
+    world.apply(Add(prompt("a", sampling=wants_the_last), [1, 2, 3]))
+    world.run()
+    infos = [info for output in world.outputs("a") if isinstance(output, Piece) for info in output.info]
+    assert [info.token_id for info in infos] == [63] * 10
+
+
+def test_two_conversations_that_begin_alike_both_keep_their_ends_while_there_is_room():
+    world = World()
+    beginning = [1 + n % 60 for n in range(100)]
+    for id, question in (("a", [7] * 40), ("b", [9] * 20)):
+        world.apply(Add(prompt(id), beginning + question))
+        world.run()
+    assert world.ended("b").cached_tokens == 100
+    held = [tokens for _, tokens in world.loop.scheduler.memory._cache.items()]
+    for id, tokens in zip(("a again", "b again"), sorted(held, key=len, reverse=True), strict=True):
+        world.apply(Add(prompt(id), [*tokens, 5, 6]))
+        world.run()
+        assert world.ended(id).cached_tokens == len(tokens)
+
+
 def test_a_cancel_costs_no_further_step_and_frees_everything():
     world = World()
     world.add(prompt("a", max_tokens=200))

@@ -17,6 +17,7 @@ from app.engine.model.numerics import choose, compiled
 from app.engine.model.runner import Runner
 from app.engine.model.tensors import Dense, EightBit, FourBit
 from app.engine.runner_protocol import Chunk
+from app.errors import EngineFailed
 from tests.engine.model.models import all_logits, make, reference, runner_of
 
 pytest.importorskip("numba")
@@ -78,6 +79,33 @@ def test_a_crowd_decodes_what_each_would_alone(small: Runner, rows: int) -> None
     together = small.step([], work)
     alone = torch.cat([small.step([], [one]) for one in work])
     assert torch.equal(together, alone)
+
+
+@pytest.mark.parametrize("wants_logits", [True, False])
+@pytest.mark.parametrize("of", ["keys", "values"])
+def test_keys_and_values_that_float16_cannot_hold_fail_their_row(
+    of: str, wants_logits: bool, tmp_path: Path
+) -> None:
+    """Rounded to integers they would end as logits that look like any others."""
+    make("llama3", tmp_path)  # has biases
+    runner = _compiled(tmp_path)
+    bias = runner.model._weights.query_key_value.bias  # type: ignore[attr-defined]
+    place = (4 if of == "keys" else 6) * 16
+    bias[0, place] = 60_000.0
+    tokens = _tokens(3, 20)
+    assert torch.isfinite(runner.step([Chunk(0, 0, tokens, True)], [])).all()
+    bias[0, place + 2] = 100_000.0
+    with pytest.raises(EngineFailed, match="float16"):
+        runner.step([Chunk(0, 0, tokens, wants_logits)], [])
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_an_output_that_is_not_a_number_fails_its_row(bad: float, tmp_path: Path) -> None:
+    make("llama3", tmp_path)
+    runner = _compiled(tmp_path)
+    runner.model._weights.down.bias[1, 5] = bad  # type: ignore[attr-defined]
+    with pytest.raises(EngineFailed, match="infinite"):
+        runner.step([Chunk(0, 0, _tokens(3, 20), True)], [])
 
 
 @pytest.fixture(scope="module")

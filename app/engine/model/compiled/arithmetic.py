@@ -17,6 +17,9 @@ _LN_2 = np.float32(math.log(2))
 _LEAST, _MOST = np.float32(-87.0), np.float32(88.0)
 #: exp(r) for |r| <= ln 2 / 2: Taylor's terms; what is left out is below float32's last bit.
 _TERMS = tuple(np.float32(1 / math.factorial(n)) for n in range(8))
+#: All bits of a float32 but its sign, and those of the least that float16 rounds to infinity. As integers
+#: they are in the order of size, and behind them come infinity and what is not a number.
+_SIZE, _TOO_LARGE = np.int32(0x7FFFFFFF), np.int32(np.float32(65520).view(np.int32))
 
 
 @inlined
@@ -61,6 +64,16 @@ def add(source: np.ndarray, out: np.ndarray) -> None:
     """out += source."""
     for k in range(len(source)):
         out[k] += source[k]
+
+
+@inlined
+def fits_half(values: np.ndarray) -> bool:
+    """Whether float16 holds each of ``values``; looks at bits, as compiled arithmetic denies NaN."""
+    bits = values.view(np.int32)
+    largest = np.int32(0)
+    for k in range(len(bits)):
+        largest = max(largest, bits[k] & _SIZE)
+    return bool(largest < _TOO_LARGE)
 
 
 @inlined

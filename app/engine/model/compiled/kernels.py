@@ -16,6 +16,7 @@ import numpy as np
 from app.engine.model.compiled.arithmetic import (
     add,
     copy,
+    fits_half,
     gate,
     normalise,
     round_to_codes,
@@ -140,7 +141,11 @@ def _end(team, phase, gated, x, weight, layer, desk):  # type: ignore[no-untyped
 
 @inlined
 def _write(team, phase, query_norm, key_norm, eps, rows, fused, kv):  # type: ignore[no-untyped-def]
-    """Turn queries and keys by their position; put keys and values into the cache."""
+    """Turn queries and keys by their position; put keys and values into the cache.
+
+    Where those do not fit, the row's ``x`` is not a number from here on: what attention makes of them
+    would look like numbers again.
+    """
     kv_heads, dim = kv.shape[2], kv.shape[4]
     heads = fused.shape[1] // dim - 2 * kv_heads
     row = take(team, phase, 1)
@@ -153,6 +158,8 @@ def _write(team, phase, query_norm, key_norm, eps, rows, fused, kv):  # type: ig
                 if len(norm):
                     normalise(part, norm, eps, part)
                 turn(part, rows.turns[row])
+            if head >= heads and not fits_half(part):
+                rows.x[row, 0] = np.float32(np.nan)
             if head >= heads + kv_heads:
                 halve(part.ctypes.data, kv[1, slot, head - heads - kv_heads, position].ctypes.data, dim)
             elif head >= heads:

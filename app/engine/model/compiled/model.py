@@ -22,6 +22,7 @@ from app.engine.model.compiled.packing import Packed, packed
 from app.engine.model.kv_tensors import KVTensors
 from app.engine.model.numerics import Numerics
 from app.engine.model.tensors import GROUP, EightBit, Tensors, Weight
+from app.errors import EngineFailed
 
 #: Seconds to bring one token to its reader, and from how many on that is worth leaving a processor for:
 #: of 16 readers' tokens 99 in 100 were there within 10 ms instead of 15 (two processors, in turns).
@@ -48,7 +49,10 @@ class CompiledLlama:
         self._desk: Desk | None = None
 
     def run(self, batch: Batch, cache: KVTensors) -> torch.Tensor:
-        """Write keys and values of the batch's rows; float32 logits of the wanted ones."""
+        """Write keys and values of the batch's rows; float32 logits of the wanted ones.
+
+        Raises EngineFailed when a row's numbers are infinite, or too large to be kept.
+        """
         memory = cache.array
         rows = self._rows(batch)
         desk = self._desk_for(len(rows.x), memory.shape[4])
@@ -61,6 +65,9 @@ class CompiledLlama:
         self._crew.run(
             lambda team: step(team, weights, eps, rows, desk, memory, logits), num_phases, delivery_s
         )
+        # Rounding to integers makes numbers of everything: the logits would not tell.
+        if not np.isfinite(rows.x).all():
+            raise EngineFailed("The model's numbers are infinite, or too large for float16.")
         return torch.from_numpy(logits)[:, : self.arch.vocab]
 
     # Private
