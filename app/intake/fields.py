@@ -152,10 +152,8 @@ class Fields:
         """Refuse the first field that nobody has read: a misspelt one must not be ignored."""
         for name in self._value:
             if name not in self._read:
-                known = ", ".join(sorted(self._read))
-                raise BadRequest(
-                    f"{_shown(name)} is not a field here; known are {known}", param=_shown(name).strip("'\"")
-                )
+                known, shown = ", ".join(sorted(self._read)), _shown(self.path(name))
+                raise BadRequest(f"{shown} is not a field here; known are {known}", param=shown.strip("'\""))
 
     # Private
 

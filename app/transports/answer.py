@@ -58,7 +58,7 @@ class StreamedAnswer:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         wire = wire_of(scope)
-        outlet = Outlet(send, wire, partial(send_heavy, send, wire))
+        outlet = outlet_of(scope, send)
         self._reader.is_cut_off = wire.cut_if_dead
         try:
             unclean = await unless_gone(self._stream(outlet), disconnected(receive))
@@ -72,6 +72,8 @@ class StreamedAnswer:
             wire.abort()
         finally:
             self._reader.close()
+        if self._reader.reply.failure is not None:
+            await outlet.abort_if_slow(self._reader.reply)
 
     # Private
 
@@ -158,8 +160,16 @@ def body_message(body: bytes, more: bool = True) -> Message:
     return {"type": "http.response.body", "body": body, "more_body": more}
 
 
-async def send_heavy(send: Send, wire: Wire, message: Message, least_bytes: int) -> None:
-    """Send a part of a body as so many bytes at least; see outlet."""
+def outlet_of(scope: Scope, send: Send) -> Outlet:
+    """The way out of one streamed body; HTTP/1.0 has no chunks, of which one could be made heavy."""
+    wire = wire_of(scope)
+    return Outlet(send, wire, partial(_send_heavy, send, wire) if scope["http_version"] == "1.1" else None)
+
+
+# Private
+
+
+async def _send_heavy(send: Send, wire: Wire, message: Message, least_bytes: int) -> None:
     body = message["body"]
     if body and message["more_body"] and wire.buffered_bytes == 0:
         # ASGI has no words for a chunk's extension. While nothing waits, this cannot overtake anything.

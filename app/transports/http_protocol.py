@@ -1,8 +1,9 @@
 """uvicorn's HTTP/1.1 with what a public server needs: deadlines, a limit to the head, a wire.
 
-uvicorn waits for ever for a request's head and body (Slowloris) and holds a head of any size. This
-leans on its inner surface; the tests on real sockets fail when that changes. It refuses to know the
-application.
+uvicorn waits for ever for a request's head and body (Slowloris), holds a head of any size, writes
+chunks to clients of HTTP/1.0, which know none, and behind a request that came ahead of its turn it
+hears of no disconnect. This leans on its inner surface; the tests on real sockets fail when that
+changes. It refuses to know the application.
 """
 
 from __future__ import annotations
@@ -10,13 +11,16 @@ from __future__ import annotations
 import asyncio
 from typing import Any, ClassVar, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from app.transports.sockets import SocketLimits, tune
 from app.transports.wire import Wire, put_wire
 
 #: A request's line and headers; browsers' are a few kilobytes.
 MAX_HEAD_BYTES = 65_536
+#: Requests that may be here before their turn (pipelining); then the client is not read from any more.
+_MAX_AHEAD = 8
 _TIMEOUT_ANSWER = b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 _TOO_LARGE_ANSWER = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
@@ -35,11 +39,17 @@ class HttpProtocol(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._head_bytes = 0
         self._in_head = True
+        #: What is written at the moment; ``cycle`` is the newest one, and may have to wait for its turn.
+        self._answering: RequestResponseCycle | None = None
         self._expect(self.limits.header_s)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._expect(None)
         self._wire.lose()
+        if self._answering is not None and not self._answering.response_complete:
+            # uvicorn tells the newest only.
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -70,6 +80,9 @@ class HttpProtocol(HttpToolsProtocol):
         self._in_head, self._head_bytes = False, 0
         self._expect(self.limits.body_s)
         super().on_headers_complete()
+        if 0 < len(self.pipeline) <= _MAX_AHEAD:
+            # uvicorn stops reading here, and who does not read never hears that the client has left.
+            self.flow.resume_reading()
 
     def on_message_complete(self) -> None:
         self._expect(None)
@@ -77,9 +90,28 @@ class HttpProtocol(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         self._expect(None)
-        super().handle_websocket_upgrade()
+        if self._is_answering:
+            self._wire.abort()
+        else:
+            super().handle_websocket_upgrade()
+
+    def send_400_response(self, msg: str) -> None:
+        if self._answering is not None and self._answering.response_started and self._is_answering:
+            self._wire.abort()
+        else:
+            super().send_400_response(msg)
 
     # Private
+
+    @property
+    def _is_answering(self) -> bool:
+        """Whether an answer is under way or to come: anything else written now would garble it."""
+        return self._answering is not None and not self._answering.response_complete
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._answering = cycle
+        is_old = cycle.scope["http_version"] != "1.1"
+        super()._start_asgi_task(cycle, cast(Any, _unchunked(cycle, app)) if is_old else app)
 
     def _expect(self, seconds: float | None) -> None:
         """Wait so long for the request to go on; None: there is nothing to wait for."""
@@ -92,12 +124,39 @@ class HttpProtocol(HttpToolsProtocol):
         if self.cycle is None and self._head_bytes == 0:
             # A browser's spare connection.
             self.transport.close()
-        elif self._in_head and (self.cycle is None or self.cycle.response_complete):
+        elif self._in_head:
             self._refuse(_TIMEOUT_ANSWER)
         else:
-            # Somebody reads this body, or answers an earlier request: a second answer would garble it.
+            # Somebody reads this body, and will answer it.
             self._wire.abort()
 
     def _refuse(self, answer: bytes) -> None:
+        if self._is_answering:
+            self._wire.abort()
+            return
         self.transport.write(answer)
         self.transport.close()
+
+
+# Private
+
+
+def _unchunked(cycle: RequestResponseCycle, app: ASGIApp) -> ASGIApp:
+    """``app`` for a client of HTTP/1.0: a body whose length is not told ends with the connection."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        is_told = True
+
+        async def send_plainly(message: Message) -> None:
+            nonlocal is_told
+            if message["type"] == "http.response.start":
+                is_told = any(name.lower() == b"content-length" for name, _ in message["headers"])
+                if not is_told:
+                    cycle.chunked_encoding = False
+            elif not is_told:
+                cycle.expected_content_length = len(message["body"])
+            await send(message)
+
+        await app(scope, receive, send_plainly)
+
+    return answer

@@ -22,7 +22,7 @@ from app.transports.wire import Carried, Wire
 
 T = TypeVar("T")
 
-#: How long the error of a too slow reader may take to be told, before its connection is cut.
+#: How long a too slow reader may take for what it was told until its end, before its connection is cut.
 _LAST_WORDS_S = 1.0
 #: How often the wire is asked for receipts while nothing is written.
 _LOOK_S = 0.05
@@ -95,13 +95,27 @@ class Outlet:
         return self._wire.cut_if_dead()
 
     async def abort_if_slow(self, reply: Reply) -> None:
-        """Wait for the reply's end; if its reader was too slow, the connection is of no more use."""
+        """Wait for the reply's end; if its reader was too slow and sleeps on, end the connection.
+
+        To be run beside the writing, which may be blocked, and once more behind it: what is still to be
+        said may fit into buffers from which nobody takes anything any more. One that takes all and owes
+        acknowledgements only keeps its connection, over which others may be read.
+        """
         await reply.over.wait()
         if isinstance(reply.failure, SlowConsumer):
+            owed = self._wire.carried()
             await asyncio.sleep(_LAST_WORDS_S)
-            self._wire.abort()
+            if not self._has_taken(owed):
+                self._wire.abort()
 
     # Private
+
+    def _has_taken(self, owed: Carried | None) -> bool:
+        """Whether the client has by now taken all that had been written at the time of ``owed``."""
+        carried = self._wire.carried()
+        if owed is None or carried is None:
+            return self._wire.buffered_bytes == 0
+        return carried.taken >= owed.handed
 
     def _await_receipt(self, receipt: Callable[[], None]) -> None:
         carried = self._wire.carried()

@@ -73,7 +73,7 @@ class Shelf:
         """One reply's events, one after the other, until its end."""
         crossing = Crossing(reader, how, self._frame)
         try:
-            async with beside(self._abort_if_stuck(reader, how)):
+            async with beside(self._outlet.abort_if_slow(reader.reply)):
                 async for event, frame in crossing:
                     await self._outlet.write(frame, None if how.acks else reader.receipt(event))
         finally:
@@ -83,15 +83,11 @@ class Shelf:
                 del self._readers[reader.reply.id]
             if not self._readers:
                 self._empty.set()
+        if reader.reply.failure is not None:
+            await self._outlet.abort_if_slow(reader.reply)
 
     def _leave(self, reader: Reader) -> None:
         if self._outlet.stalled:
             reader.give_up("the socket took nothing any more")
         else:
             reader.close()
-
-    async def _abort_if_stuck(self, reader: Reader, how: Reading) -> None:
-        # With acks a slow reader says nothing about the socket, which others may be reading; with
-        # a slow link neither.
-        if not how.acks and how.link is None:
-            await self._outlet.abort_if_slow(reader.reply)

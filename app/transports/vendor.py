@@ -12,7 +12,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Protocol
 
 from starlette.types import Message, Receive, Scope, Send
@@ -24,12 +23,11 @@ from app.reply.pace import Pace
 from app.reply.reader import Reader
 from app.reply.registry import Replies
 from app.settings import Settings
-from app.transports.answer import STREAM_HEADERS, body_message, disconnected, send_heavy, start_message
+from app.transports.answer import STREAM_HEADERS, body_message, disconnected, outlet_of, start_message
 from app.transports.chorus import Chorus
 from app.transports.framing import JSON, SSE, json_bytes
 from app.transports.outcome import Outcome, failure, outcome
 from app.transports.outlet import ConnectionGone, Outlet, beside, unless_gone
-from app.transports.wire import Wire, wire_of
 
 _SSE_HEADERS = {"content-type": f"{SSE}; charset=utf-8", **STREAM_HEADERS}
 
@@ -71,22 +69,25 @@ class VendorAnswer:
         self._writing = writing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        wire = wire_of(scope)
         readers = self._start()
         chorus = Chorus(readers)
+        body = _Body(send, _SSE_HEADERS | self._writing.headers)
+        outlet = outlet_of(scope, body)
         try:
             if self._writing.frames is not None:
-                body = _Body(send, _SSE_HEADERS | self._writing.headers)
-                writing = self._write_frames(self._writing.frames, readers, chorus, body, wire)
+                writing = self._write_frames(self._writing.frames, readers, chorus, body, outlet)
             else:
                 writing = self._write_whole(chorus, send)
             await unless_gone(writing, disconnected(receive))
         except ConnectionGone:
-            if wire.stalled:
+            if outlet.stalled:
                 for reader in readers:
                     reader.give_up("the client takes nothing any more")
         finally:
             chorus.close()
+        for reader in readers:
+            if reader.reply.failure is not None:
+                await outlet.abort_if_slow(reader.reply)
 
     # Private
 
@@ -105,9 +106,8 @@ class VendorAnswer:
         return readers
 
     async def _write_frames(
-        self, frames: Frames, readers: Sequence[Reader], chorus: Chorus, body: _Body, wire: Wire
+        self, frames: Frames, readers: Sequence[Reader], chorus: Chorus, body: _Body, outlet: Outlet
     ) -> None:
-        outlet = Outlet(body, wire, partial(send_heavy, body, wire))
         beat = outlet.beat(self._settings.vendor_ping_s, lambda: body_message(frames.ping()))
         async with beside(beat, *(outlet.abort_if_slow(reader.reply) for reader in readers)):
             async for index, event in chorus:

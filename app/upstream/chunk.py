@@ -8,14 +8,18 @@ is done about an error that a frame carries.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from app.generation import TokenInfo
 
 #: The id of a token whose number the server did not tell: the OpenAI contract has none.
 UNKNOWN_ID = -1
+
+#: More than any context holds, and still exact in every JSON reader.
+Count = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Unreadable(ValueError):
@@ -23,14 +27,14 @@ class Unreadable(ValueError):
 
 
 class CachedTokens(msgspec.Struct, frozen=True):
-    cached_tokens: int | None = None
+    cached_tokens: Count | None = None
 
 
 class Usage(msgspec.Struct, frozen=True):
     """What the server counted; in a stream a running total or the final one."""
 
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
+    prompt_tokens: Count = 0
+    completion_tokens: Count = 0
     prompt_tokens_details: CachedTokens | None = None
 
     @property
@@ -71,7 +75,8 @@ def read_chunk(data: str | bytes) -> Chunk:
         )
     except (
         msgspec.MsgspecError,
-        UnicodeError,
+        ValueError,
+        ArithmeticError,
         RecursionError,
         TypeError,
         LookupError,
@@ -129,7 +134,8 @@ def _of_chat(entry: dict[str, Any]) -> TokenInfo:
 
 def _bytes(entry: dict[str, Any]) -> bytes:
     given = entry.get("bytes")
-    return bytes(given) if given is not None else str(entry["token"]).encode()
+    # Of a number bytes() would make so many zeros.
+    return bytes(given) if isinstance(given, list) else str(entry["token"]).encode()
 
 
 def _of_text(token: str, logprob: float | None, top: dict[str, float] | None) -> TokenInfo:

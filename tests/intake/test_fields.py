@@ -127,6 +127,16 @@ def test_a_field_nobody_reads_is_refused_by_name():
     assert caught.value.param == "temprature"
 
 
+def test_a_misspelt_field_of_an_inner_object_is_named_with_its_place():
+    (entry,) = Fields({"messages": [{"role": "user", "contend": "x"}]}).objects("messages", 1)
+    entry.string("role")
+    with pytest.raises(
+        BadRequest, match=r"'messages\[0\].contend' is not a field here; known are role"
+    ) as caught:
+        entry.refuse_others()
+    assert caught.value.param == "messages[0].contend"
+
+
 @given(st.text(max_size=70))
 def test_a_query_value_is_json_or_itself(text):
     value = typed(text)

@@ -48,7 +48,7 @@ BAD: list[tuple[str, Any, str]] = [
     ("messages", [{"role": "king", "content": "x"}], "messages[0].role"),
     ("messages", [{"role": "user", "content": 5}], "messages[0].content"),
     ("messages", [{"role": "user", "content": "\ud800"}], "messages[0].content"),
-    ("messages", [{"role": "user", "content": "x", "name": "y"}], "name"),
+    ("messages", [{"role": "user", "content": "x", "name": "y"}], "messages[0].name"),
     ("messages", [5], "messages[0]"),
     ("max_tokens", 0, "max_tokens"),
     ("max_tokens", 51, "max_tokens"),

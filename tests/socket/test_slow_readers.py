@@ -316,3 +316,34 @@ async def test_a_slow_but_living_reader_is_never_cut_off():
             if events[-1]["type"] == "delta":
                 await ws.say("ack", reply=events[-1]["reply"], seq=events[-1]["seq"])
         assert len([e for e in events if e["type"] == "delta"]) == 12
+
+
+@pytest.mark.parametrize("name", [*SLEEPERS, "socket"])
+async def test_a_sleeper_whose_last_words_fit_into_buffers_is_cut_off_as_well(name):
+    # Small tokens: what is said after the limit waits in some buffer, and no write is ever blocked.
+    engine = ScriptedEngine([(b"word ", 5.0)] * 1000)
+    async with (
+        run_server(engine, high_tokens=32, low_tokens=LOW, stall_s=0.3, send_s=60.0) as s,
+        raw(s.port, receive_buffer=4096) as c,
+    ):
+        await ask(c, name)
+        await until(lambda: s.replies.running())
+        (reply,) = s.replies.running()
+        await until(lambda: not reply.running)
+        assert isinstance(reply.failure, SlowConsumer)
+        await until(lambda: not s.server.server_state.connections, 3.0)
+
+
+async def test_a_slow_reader_that_takes_its_error_keeps_its_connection():
+    engine = ScriptedEngine([(b"word ", 5.0)] * 1000)
+    async with (
+        run_server(engine, high_tokens=32, low_tokens=LOW, stall_s=0.3) as s,
+        raw(s.port, receive_buffer=4096) as c,
+    ):
+        await ask(c, "sse")
+        await until(lambda: [r for r in s.replies._replies.values() if r.failure])
+        assert b"slow_consumer" in await c.read_until(b"0\r\n\r\n")
+        # Longer than a sleeper is given.
+        await asyncio.sleep(1.5)
+        await c.send(http_request("GET", "/healthz"))
+        assert b"alive" in await c.read_until(b"}")

@@ -46,7 +46,7 @@ def test_every_property_is_read():
         ({"flush_bytes": 0.5}, "link.flush_bytes"),
         ({"flush_ms": 0}, "link.flush_ms"),
         ({"seed": -1}, "link.seed"),
-        ({"latency": 5}, "latency"),
+        ({"latency": 5}, "link.latency"),
     ],
 )
 def test_wrong_ones_are_refused_by_their_name(link: Any, param: str):

@@ -111,6 +111,10 @@ def test_logprobs_of_completions_are_read_most_likely_first() -> None:
         '{"choices": [{"logprobs": {"content": [{}]}}]}',
         '{"choices": [{"logprobs": {"content": [3]}}]}',
         '{"choices": [{"logprobs": "all"}]}',
+        '{"choices": [{"logprobs": {"content": [{"token": "a", "logprob": -1, "bytes": [300]}]}}]}',
+        '{"choices": [{"logprobs": {"content": [{"token": "a", "logprob": -1%s}]}}]}' % ("0" * 400),
+        '{"usage": {"prompt_tokens": -1, "completion_tokens": 1}}',
+        '{"usage": {"prompt_tokens": 1, "completion_tokens": 99999999999999999999}}',
         '{"choices": [{"delta": {"content": "\\ud83d"}}]}',
         b"\xff",
     ],
@@ -118,6 +122,12 @@ def test_logprobs_of_completions_are_read_most_likely_first() -> None:
 def test_a_frame_of_another_shape_is_unreadable(data: str | bytes) -> None:
     with pytest.raises(Unreadable, match="cannot read the frame"):
         read_chunk(data)
+
+
+def test_bytes_of_a_token_that_are_no_list_are_not_made_into_zeros() -> None:
+    entry = {"token": "a", "logprob": -0.5, "bytes": 10**9}
+    chunk = read(choices=[{"delta": {"content": "a"}, "logprobs": {"content": [entry]}}])
+    assert chunk.info == (TokenInfo(-1, b"a", -0.5, []),)
 
 
 def test_errors_are_found_wrapped_and_in_the_older_vllm_way() -> None:
