@@ -1,6 +1,7 @@
 """Imports point one way: every module of app/ stands on a floor and looks down only."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,7 @@ FLOORS: list[tuple[str, ...]] = [
 ]
 
 
+@cache
 def modules() -> dict[str, Path]:
     return {
         ".".join(path.relative_to(APP.parent).with_suffix("").parts).removesuffix(".__init__"): path
@@ -31,6 +33,7 @@ def modules() -> dict[str, Path]:
     }
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Modules of ours that are imported at run time, anywhere in the file."""
     tree = ast.parse(path.read_text())

@@ -15,6 +15,29 @@ import pytest_asyncio
 from playwright.async_api import Browser, async_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
+#: Chromium's own address bar is made of pages, which load with every window and nobody sees: each test paid
+#: more processor time for them than for the page that it tests. ``Target.getTargets`` of a browser-wide CDP
+#: session lists them as ``browser_ui``. Versions that do not know these names pass them over.
+_OWN_PAGES = ("WebUIOmniboxPopup", "WebUIOmniboxAimPopup", "WebUIOmniboxFullPopup", "PreloadTopChromeWebUI")
+#: Of several lists of features only the last one counts, so what playwright turns off is said again: above
+#: all that an address of ours stays HTTP, and that a new page is shown at once.
+_AS_PLAYWRIGHT = (
+    "AvoidUnnecessaryBeforeUnloadCheckSync",
+    "DestroyProfileOnBrowserClose",
+    "HttpsUpgrades",
+    "HttpsFirstBalancedModeAutoEnable",
+    "LensOverlay",
+    "MediaRouter",
+    "PaintHolding",
+    "ThirdPartyStoragePartitioning",
+    "AvoidCorsURLLoaderRestartOnRedirect",
+    "OptimizationHints",
+    "NetworkTimeServiceQuerying",
+    "AimEnabled",
+    "PreconnectToSearch",
+)
+#: What every browser of these tests is started with.
+ARGUMENTS = ("--no-sandbox", f"--disable-features={','.join(_OWN_PAGES + _AS_PLAYWRIGHT)}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -41,7 +64,7 @@ async def chromium() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=path,
-            args=["--no-sandbox", "--host-resolver-rules=MAP class.test 127.0.0.1"],
+            args=[*ARGUMENTS, "--host-resolver-rules=MAP class.test 127.0.0.1"],
         )
         yield browser
         await browser.close()

@@ -14,7 +14,7 @@ import pytest
 from playwright.async_api import Browser, Page, Route, async_playwright, expect
 
 from app.engine.script import spoken
-from tests.browser.conftest import NAMES
+from tests.browser.conftest import ARGUMENTS, NAMES
 from tests.browser.rough_proxy import rough_proxy
 from tests.browser.test_chat import (
     KEPT_SOCKETS,
@@ -382,7 +382,7 @@ async def test_the_page_goes_on_after_the_back_button(server: Server) -> None:
         # Playwright turns the back-forward cache off. With it the page comes back as it was, its socket dead.
         browser = await playwright.chromium.launch(
             executable_path=path,
-            args=["--no-sandbox"],
+            args=[*ARGUMENTS],
             ignore_default_args=["--disable-back-forward-cache"],
         )
         async with rough_page(browser, running.url) as page:
