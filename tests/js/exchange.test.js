@@ -36,7 +36,7 @@ function staged(fields = {}) {
   const scene = { now: 1000, online: true, painted: "", ended: 0, sent: /** @type {any[]} */ ([]) };
   /** @type {import("../../static/js/chat/exchange.js").View} */
   const view = { paint: (text) => void (scene.painted += text), update() {}, finish() {} };
-  const exchange = new Exchange(reply, [{ role: "user", content: "q" }], 1000, view, {
+  const exchange = new Exchange(reply, [{ role: "user", content: "q" }], 1000, () => view, {
     send: (frame) => (scene.online ? (scene.sent.push(frame), true) : false),
     now: () => scene.now,
     afterPaint: (tell) => tell(scene.now + 5),

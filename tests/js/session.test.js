@@ -79,3 +79,19 @@ test("a part of the page that could not be fetched is not taken for storage that
   assert.equal(wordsOf(new TypeError("Failed to fetch dynamically imported module")), say("fetchAgain"));
   assert.ok(wordsOf(new DOMException("full", "QuotaExceededError")).includes("QuotaExceededError"));
 });
+
+test("a question goes out before the page is changed for it", async (t) => {
+  const kept = globalThis.document;
+  t.after(() => (globalThis.document = kept));
+  globalThis.document = /** @type {any} */ ({ hidden: false });
+  const { session } = await begun();
+  /** @type {string[]} */
+  const order = [];
+  session.use({ send: ({ type }) => (order.push(type), true), probe() {}, close() {} });
+  session.stage.show = () => void order.push("show");
+  session.stage.view = () => (order.push("view"), view);
+  session.ask("And then?", "streamed", 0);
+  assert.deepEqual(order, ["start", "view", "show"]);
+  assert.ok(session.isLive);
+  await settled();
+});

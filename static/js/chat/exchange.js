@@ -30,6 +30,7 @@ import { SignsOfLife } from "./signs_of_life.js";
 import { wireSettings } from "./settings.js";
 
 export class Exchange {
+  #view = /** @type {View | null} */ (null);
   #shown;
   #stopWanted = false;
   #asked = false;
@@ -44,23 +45,28 @@ export class Exchange {
    * @param {Reply} reply
    * @param {import("../events.js").Message[]} messages
    * @param {number} clicked_ms on the clock of `ports.now`
-   * @param {View} view
+   * @param {() => View} makeView
    * @param {Ports} ports
    * @param {import("../answer/painter.js").Frames} [frames]
    */
-  constructor(reply, messages, clicked_ms, view, ports, frames) {
+  constructor(reply, messages, clicked_ms, makeView, ports, frames) {
     this.reply = reply;
     this.messages = messages;
     this.clicked_ms = clicked_ms;
-    this.view = view;
+    this.makeView = makeView;
     this.ports = ports;
     this.#shown = reply.text;
     this.painter = new Painter((text, seq) => this.#paint(text, seq), frames);
     this.clock = new ClockQuestions(reply, ports.send, () => this.#elapsed());
     this.life = new SignsOfLife(() => this.painter.waiting, (seq) => this.#acknowledge(seq));
     if (reply.settings?.smoothed && reply.mode === "streamed") this.#even = new EvenPace();
-    view.onHold = (held) => this.#hold(held);
     if (ports.hidden()) reply.flags.hidden = true;
+  }
+
+  /** @returns {View} made when there is something to show: the question is on its way by then */
+  get view() {
+    this.#view ??= Object.assign(this.makeView(), { onHold: (/** @type {boolean} */ held) => this.#hold(held) });
+    return this.#view;
   }
 
   /** Ask, or go on where the text ends. Safe to call again after every reconnection. */

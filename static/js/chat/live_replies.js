@@ -29,12 +29,12 @@ export class LiveReplies {
   /**
    * @param {Reply} reply @param {import("../events.js").Message[]} messages
    * @param {number} clicked_ms on the clock of performance.now
-   * @param {import("./exchange.js").View} view
+   * @param {() => import("./exchange.js").View} makeView called when the question is on its way
    */
-  begin(reply, messages, clicked_ms, view) {
+  begin(reply, messages, clicked_ms, makeView) {
     const { send, modelReady, firstPaint, changed, ended } = this.surroundings;
     let painted = false;
-    const exchange = new Exchange(reply, messages, clicked_ms, view, {
+    const exchange = new Exchange(reply, messages, clicked_ms, makeView, {
       send,
       now: () => performance.now(),
       afterPaint: (tell) => {
@@ -52,7 +52,7 @@ export class LiveReplies {
     this.#exchanges.set(reply.id, exchange);
     this.#heard_ms = performance.now();
     if (modelReady() || reply.late) exchange.begin();
-    view.update();
+    exchange.view.update();
   }
 
   /** @param {string} replyId */

@@ -187,10 +187,11 @@ export class Session {
     if (turn && !this.isLive) this.#start(withReply(this.conversation, turn.id, reply), reply, clicked_ms);
   }
 
-  /** @param {Conversation} conversation that has the reply @param {Reply} reply @param {number} clicked_ms */
+  /** First the question goes out; the page changes while the server works on it.
+   * @param {Conversation} conversation that has the reply @param {Reply} reply @param {number} clicked_ms */
   #start(conversation, reply, clicked_ms) {
-    this.hand.change({ ...conversation, updated_epoch_ms: Date.now() });
     this.#begin(conversation, reply, clicked_ms);
+    this.hand.change({ ...conversation, updated_epoch_ms: Date.now() });
     if (!this.readiness.isReady) this.readiness.watch();
   }
 
@@ -201,16 +202,15 @@ export class Session {
       Object.assign(reply.flags, { resumed: true, along });
       this.#begin(conversation, reply, performance.now() - Math.max(0, Date.now() - reply.asked_epoch_ms));
     }
+    this.stage.live(this.isLive);
   }
 
   /** @param {Conversation} conversation @param {Reply} reply @param {number} clicked_ms */
   #begin(conversation, reply, clicked_ms) {
     const turn = turnOf(conversation, reply.id);
     if (!turn) return;
-    const begun = reply.continues ? reply.text : "";
-    const messages = messagesFor(conversation, turn, reply.settings?.system ?? "", begun);
-    this.live.begin(reply, messages, clicked_ms, this.stage.view(reply));
-    this.stage.live(this.isLive);
+    const messages = messagesFor(conversation, turn, reply.settings?.system ?? "", reply.continues ? reply.text : "");
+    this.live.begin(reply, messages, clicked_ms, () => this.stage.view(reply));
   }
 
   /** @param {Reply} reply */

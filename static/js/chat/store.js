@@ -76,6 +76,11 @@ export class ConversationStore {
     await walked(request, (cursor) => visit(upgraded(cursor.value)) === true);
   }
 
+  /** Open the database before it is needed. What hinders that is told by the call that needs it. */
+  async open() {
+    await this.#change("readonly").catch(() => {});
+  }
+
   // Private
 
   /** @param {IDBTransactionMode} mode */

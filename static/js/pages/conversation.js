@@ -22,6 +22,7 @@ import { ConversationStore } from "../chat/store.js";
 import { Tabs } from "../chat/tabs.js";
 import { mountHistory } from "../components/history.js";
 import { part, setText } from "../components/parts.js";
+import { rehearse } from "../components/rehearsal.js";
 import { spellSettings } from "../components/settings_words.js";
 import { Transcript } from "../components/transcript.js";
 import { StallWatch } from "../stream/stall_watch.js";
@@ -32,6 +33,7 @@ export class Talk {
   #drawer = null;
   /** @type {import("../components/settings_panel.js").SettingsPanel | null} */
   #settings = null;
+  #asked = new AbortController();
 
   /** Ready to ask, with the conversation of this tab on the page. @param {Shell} shell @returns {Promise<Talk>} */
   static async begin(shell) {
@@ -40,6 +42,7 @@ export class Talk {
     const talk = new Talk(shell, marked);
     await talk.session.restore();
     if (talk.session.conversation.turns.length > 0) talk.keeper.open();
+    if (!talk.session.isLive) void talk.#rehearse(marked);
     return talk;
   }
 
@@ -58,8 +61,9 @@ export class Talk {
       below.hidden = hides;
     });
     below.addEventListener("click", () => this.keeper.follow());
+    this.store = new ConversationStore();
     /** @type {Session} */
-    this.session = new Session(new ConversationStore(), new Tabs(), readiness, {
+    this.session = new Session(this.store, new Tabs(), readiness, {
       show: (conversation) => this.#show(conversation, welcome),
       view: (reply) => this.transcript.view(reply),
       renew: (reply) => this.transcript.renew(reply),
@@ -132,6 +136,13 @@ export class Talk {
 
   // Private
 
+  /** What the first question needs is ready before it is asked. @param {import("../answer/libraries.js").Marked | null} marked */
+  async #rehearse(marked) {
+    await rehearse(marked, this.#asked.signal);
+    await this.store.open();
+    this.shell.page.dataset.rehearsed = "true";
+  }
+
   /** @param {import("../chat/conversation.js").Conversation} conversation @param {HTMLElement} welcome */
   #show(conversation, welcome) {
     welcome.hidden = conversation.turns.length > 0;
@@ -155,6 +166,7 @@ export class Talk {
   #asking(act) {
     const pressed = document.activeElement;
     const { composer, notice } = this.shell;
+    this.#asked.abort();
     notice.hide();
     act();
     this.keeper.follow();

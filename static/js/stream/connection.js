@@ -1,12 +1,14 @@
 /**
  * The wire that works here: a WebSocket, and where that is refused although the server answers, plain
- * HTTP. What was found is remembered for this tab, so that the next page does not try in vain.
+ * HTTP, whose code is fetched only then. What was found is remembered for this tab, so that the next page
+ * does not try in vain.
  */
 
 import { recall, remember, tabStorage } from "../remembered.js";
 import { httpAddress, socketAddress } from "./address.js";
-import { HttpWire } from "./http_wire.js";
 import { SocketWire } from "./socket_wire.js";
+
+const FETCH_AGAIN_MS = 1000;
 
 /**
  * @param {string} page the page's own address
@@ -15,29 +17,32 @@ import { SocketWire } from "./socket_wire.js";
  * @returns {import("./socket_wire.js").Wire}
  */
 export function connect(page, tell, tellState) {
-  if (recall("wire", "socket", tabStorage()) === "http") return overHttp();
-  /** @type {import("./socket_wire.js").Wire} */
-  let wire = new SocketWire(socketAddress(page), tell, async (state) => {
+  /** @type {import("./socket_wire.js").Wire | null} */
+  let wire = null;
+  if (recall("wire", "socket", tabStorage()) === "http") void overHttp();
+  else wire = new SocketWire(socketAddress(page), tell, async (state) => {
     if (state.kind !== "refused") return tellState(state);
     if (!(await answers(page))) return; // The server is away, not the WebSocket: go on trying.
-    wire.close();
+    wire?.close();
+    wire = null;
     remember("wire", "http", tabStorage());
-    wire = overHttp();
+    await overHttp();
   });
   return {
-    send: (frame) => wire.send(frame),
-    probe: () => wire.probe(),
-    close: () => wire.close(),
+    send: (frame) => wire?.send(frame) ?? false,
+    probe: () => wire?.probe(),
+    close: () => wire?.close(),
   };
 
-  function overHttp() {
-    const http = new HttpWire(page, tell, tellState);
-    // After the caller has got the wire that it will be told about.
-    queueMicrotask(() => {
-      tellState({ kind: "refused" });
-      tellState({ kind: "open" });
-    });
-    return http;
+  async function overHttp() {
+    try {
+      const { HttpWire } = await import("./http_wire.js");
+      wire = new HttpWire(page, tell, tellState);
+    } catch {
+      return void setTimeout(overHttp, FETCH_AGAIN_MS);
+    }
+    tellState({ kind: "refused" });
+    tellState({ kind: "open" });
   }
 }
 
