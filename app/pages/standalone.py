@@ -31,7 +31,7 @@ from app.replay.recording import MAX_BYTES, read_recording, recording_bytes
 ENTRY = "pages/replay.js"
 SHEETS = ("tokens", "base", "layout", "race", "race_lane", "race_controls", "race_more")
 #: Loaded by name at run time (words.js), so no import statement tells of them.
-WORDS = ("common", "race", "race_numbers")
+WORDS = ("common", "failures", "race", "race_numbers")
 
 #: Our own imports: ``from "…"``, and the one composed path, in backticks. An ``import("…")`` in these
 #: modules is a type in a comment.

@@ -159,6 +159,7 @@ def _send_own(room: Room, number: int) -> Next:
         running=sending.running | {number},
         replies=_without(sending.replies, number),
         failures=_without(sending.failures, number),
+        failure_codes=_without(sending.failure_codes, number),
         server_ms=_without(sending.server_ms, number),
         measures=_without(sending.measures, number),
     )

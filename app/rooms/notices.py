@@ -55,10 +55,11 @@ class FirstText(_Notice, tag="first_text", frozen=True):
 
 
 class StimulusOver(_Notice, tag="stimulus_over", frozen=True):
-    """``message``: empty when it ended well."""
+    """``message``: empty when it ended well; ``code`` is its error's, for pages in other languages."""
 
     id: str
     message: str = ""
+    code: str = ""
 
 
 class VoteCloses(_Notice, tag="vote_closes", frozen=True):
@@ -80,11 +81,12 @@ class SendingBegan(_Notice, tag="sending_began", frozen=True):
 
 
 class Sent(_Notice, tag="sent", frozen=True):
-    """A participant's answer was started, or could not be (``message``)."""
+    """A participant's answer was started, or could not be (``message``, and its error's ``code``)."""
 
     number: int
     reply: str = ""
     message: str = ""
+    code: str = ""
 
 
 class Answered(_Notice, tag="answered", frozen=True):

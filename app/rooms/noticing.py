@@ -114,7 +114,7 @@ def _stimulus(room: Room, told: FirstText | StimulusOver | Steered) -> Room:
         stimulus = replace(stimulus, playhead=told.playhead, altered=True)
     elif stimulus.state == "running":
         state = "failed" if told.message else "ended"
-        stimulus = replace(stimulus, state=state, message=told.message)
+        stimulus = replace(stimulus, state=state, message=told.message, code=told.code)
     return replace(room, round=replace(round, stimulus=stimulus))
 
 
@@ -126,7 +126,9 @@ def _sending(room: Room, told: SendingBegan | Sent | FirstToken | Answered) -> R
         case SendingBegan():
             sending = replace(sending, started_ms=told.started_ms)
         case Sent() if told.message:
-            sending = replace(sending, failures={**sending.failures, told.number: told.message})
+            failures = {**sending.failures, told.number: told.message}
+            codes = {**sending.failure_codes, told.number: told.code}
+            sending = replace(sending, failures=failures, failure_codes=codes)
         case Sent():
             sending = replace(sending, replies={**sending.replies, told.number: told.reply})
         case Answered():

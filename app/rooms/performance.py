@@ -96,7 +96,7 @@ class Performance:
         except FirstwordError as error:
             id = f"none-{secrets.token_hex(4)}"
             self._notice(StimulusBegan(id, self._parts.clock_ms(), speed))
-            self._notice(StimulusOver(id, error.message))
+            self._notice(StimulusOver(id, error.message, error.code))
             return
         self._playing = Playing(plan, reply, speed, self._notice, self._audience.poke, self._parts.now_ns)
         self._notice(StimulusBegan(reply.id, self._parts.clock_ms(reply.received_ns), speed))

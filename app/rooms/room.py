@@ -50,5 +50,5 @@ def _number(room: Room, actor: Actor, command: ParticipantCommand) -> int:
         raise NotFound("you are no longer in this room; join again", param="type")
     # What a phone has seen and measured is no wish of its owner's: it is heard in a frozen room, too.
     if room.frozen and not isinstance(command, Leave | Measured | Seen):
-        raise BadRequest("the teacher holds the room for a moment", param="type")
+        raise BadRequest("the teacher holds the room for a moment", param="frozen")
     return actor.number

@@ -57,6 +57,8 @@ class Stimulus(msgspec.Struct, frozen=True):
     state: StimulusState = "running"
     first_text_ms: dict[LaneId, float] = {}
     message: str = ""
+    #: The error's own, when it has failed; empty when it is lost.
+    code: str = ""
     playhead: Playhead = Playhead()
     altered: bool = False
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.errors import FirstwordError, Overloaded
+from app.errors import FirstwordError, Overloaded, from_code
 from app.events import Delta, Error
 from app.prompt import Message, Prompt, Sampling
 from app.reply.log import Reply
@@ -94,25 +94,25 @@ class Rush:
         Whoever's cannot be started has had their turn, too: it has begun and is over.
         """
         reply: Reply | None = None
-        message = ""
+        failure: FirstwordError | None = None
         try:
             reply = await self._started(number)
             self._count(begun=1)
             self._tell(Sent(number, reply.id))
-            message = await self._read(number, reply)
+            failure = await self._read(number, reply)
         except FirstwordError as error:
-            message = error.message
+            failure = error
         except Exception:
             _LOG.exception("an answer in a room failed")
-            message = "The answer failed."
-        if message:
-            self._tell(Sent(number, message=message))
+            failure = FirstwordError("The answer failed.")
+        if failure is not None:
+            self._tell(Sent(number, message=failure.message, code=failure.code))
         self._count(begun=int(reply is None), ended=1)
         self._tell(Answered(number))
 
-    async def _read(self, number: int, reply: Reply) -> str:
-        """Read it to its end; why it failed, or empty."""
-        message, heard = "", False
+    async def _read(self, number: int, reply: Reply) -> FirstwordError | None:
+        """Read it to its end; returns why it failed, or nothing."""
+        failure, heard = None, False
         reader = reply.attach("token")
         self._running.add(reply)
         try:
@@ -121,11 +121,11 @@ class Rush:
                     heard = True
                     self._tell(FirstToken(number, round(self._waited_ms(reply) + event.t, 3)))
                 elif isinstance(event, Error):
-                    message = event.message
+                    failure = from_code(event.code, event.message, event.param)
         finally:
             self._running.discard(reply)
             reader.close()
-        return message
+        return failure
 
     def _count(self, *, begun: int = 0, ended: int = 0) -> None:
         self._num_begun += begun

@@ -33,6 +33,8 @@ class Sending(msgspec.Struct, frozen=True, omit_defaults=True):
     #: Whose answer is not over yet, in everybody's own time: one at a time each.
     running: frozenset[int] = frozenset()
     failures: dict[int, str] = {}
+    #: The same failures' error codes; a failure of a server that was started again has none.
+    failure_codes: dict[int, str] = {}
     server_ms: dict[int, float] = {}
     measures: dict[int, Measure] = {}
 

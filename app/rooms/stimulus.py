@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 from typing import Literal
 
-from app.errors import FirstwordError
+from app.errors import FirstwordError, from_code
 from app.events import Delta, Done, Error
 from app.prompt import Message, Prompt, Sampling
 from app.reply.log import Reply
@@ -101,23 +101,24 @@ class Playing:
 
     async def _play(self) -> None:
         """The border of one generation: whatever goes wrong ends this stimulus, with a sentence."""
-        message = ""
+        failure: FirstwordError | None = None
         try:
             lanes = zip(self.lanes, self._readers, self._plans, strict=True)
             found = await asyncio.gather(*(self._read(*parts) for parts in lanes))
-            message = next((m for m in found if m), "")
+            failure = next((each for each in found if each is not None), None)
         except Exception as error:
             _LOG.exception("a stimulus failed")
-            message = error.message if isinstance(error, FirstwordError) else "The stimulus failed."
+            failure = error if isinstance(error, FirstwordError) else FirstwordError("The stimulus failed.")
         finally:
             for reader in self._readers:
                 reader.close()
         for lane in self.lanes:
             lane.end("failed", self._at_ms())
         self._more()
-        self._tell(StimulusOver(self.id, message))
+        over = StimulusOver(self.id)
+        self._tell(over if failure is None else StimulusOver(self.id, failure.message, failure.code))
 
-    async def _read(self, lane: Lane, reader: Reader, plan: LanePlan) -> str:
+    async def _read(self, lane: Lane, reader: Reader, plan: LanePlan) -> FirstwordError | None:
         """One lane, to its end; returns what went wrong, or nothing."""
         way, coming = Way(plan), _Coming(reader)
         try:
@@ -127,11 +128,14 @@ class Playing:
                 if isinstance(piece, Delta | Done | Error):
                     dues += way.take(piece, self._now_ms() if piece.t is None else piece.t)
                 elif piece == "over":
-                    return ""
+                    return None
                 for due in dues:
                     await self._until(lane, due[0])
                     if self._release(lane, due):
-                        return due[1].message if isinstance(due[1], Error) else ""
+                        last = due[1]
+                        if isinstance(last, Error):
+                            return from_code(last.code, last.message, last.param)
+                        return None
         finally:
             coming.close()
 

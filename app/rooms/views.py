@@ -91,6 +91,7 @@ def private_view(room: Room, number: int) -> View:
             "reply": sending.replies.get(number),
             "running": number in sending.running,
             "failure": sending.failures.get(number),
+            "failure_code": sending.failure_codes.get(number),
             "measure": sending.measures.get(number),
         }
     return view

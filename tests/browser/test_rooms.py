@@ -179,7 +179,9 @@ async def test_everybody_sends_and_the_wall_shows_how_the_first_words_spread(bro
         bars = room.wall.locator("[data-part=class-spread] rect.phones")
         assert await bars.count() >= 1
         await expect(room.wall.locator("[data-part=numbers]")).to_contain_text("phones measured")
+        await expect(room.wall.locator("[data-part=sending-title]")).to_have_text("Everybody sends now")
         await room.go_on("results")
+        await expect(room.wall.locator("[data-part=sending-title]")).to_have_text("What the class measured")
 
 
 async def test_a_server_that_goes_away_and_an_address_typed_by_hand(browser: Browser):

@@ -13,6 +13,7 @@ from playwright.async_api import Browser, BrowserContext, Page, Route, async_pla
 
 from app.engine.script import spoken
 from app.engine.scripted import ScriptedEngine
+from tests.browser.conftest import ARGUMENTS
 from tests.browser.room_lesson import WORDS, Lesson, choose, lesson, status
 from tests.server import run_server
 
@@ -31,7 +32,7 @@ async def keeping_browser() -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=path,
-            args=["--no-sandbox"],
+            args=[*ARGUMENTS],
             ignore_default_args=["--disable-back-forward-cache"],
         )
         yield browser

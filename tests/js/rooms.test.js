@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { test } from "node:test";
 
 import { readLane } from "../../static/js/race/lane_settings.js";
@@ -6,7 +7,7 @@ import { codeOf, readFragment, spellCode, tidyCode } from "../../static/js/rooms
 import { backPhase, isResting, nextPhase, teacherKey } from "../../static/js/rooms/next_step.js";
 import { Playing } from "../../static/js/rooms/playing.js";
 import { judge } from "../../static/js/rooms/preflight.js";
-import { momentOf, refusalWord } from "../../static/js/rooms/refusals.js";
+import { entryWord, momentOf, refusalWord, troubleWord } from "../../static/js/rooms/refusals.js";
 import { RoomClock } from "../../static/js/rooms/room_clock.js";
 import { readRoomFrame } from "../../static/js/rooms/room_frames.js";
 import { finalStatus, SILENCE_MS, statusOf, waitToRetry } from "../../static/js/rooms/room_status.js";
@@ -14,6 +15,8 @@ import { LANES, nextKind, roundPlan } from "../../static/js/rooms/round_plans.js
 import { Sight } from "../../static/js/rooms/sight.js";
 import { spreadShape } from "../../static/js/rooms/spread.js";
 import { Wishes } from "../../static/js/rooms/wishes.js";
+import { CODES, Failed, sayFailure } from "../../static/js/stream/failure.js";
+import { say, speak } from "../../static/js/words.js";
 
 /** @param {object} fields @returns {any} */
 const room = (fields) => ({ type: "room", phase: "idle", closed: false, host_online: true, round: null, sending: null, ...fields });
@@ -205,13 +208,52 @@ test("a vote that was refused is not said again, and is told of unless it may ha
   assert.equal(wishes.refused(later, me(null)), true, "it first went out too late");
 });
 
+test("the console has a sentence of its own for every refusal of the room", () => {
+  const word = (/** @type {object} */ refusal, /** @type {object} */ fields = {}) => troubleWord(/** @type {any} */ ({ code: "invalid_request", ...refusal }), room(fields));
+  assert.equal(word({ about: "advance", param: "to" }, { phase: "collect" }), "troubleNobodyWrote");
+  assert.equal(word({ about: "advance", param: "to" }, { phase: "vote" }), "troubleMoved");
+  assert.equal(word({ about: "advance", param: "since" }), "troubleMoved");
+  assert.equal(word({ about: "open_round", param: "type" }, { phase: "idle" }), "troubleFull");
+  assert.equal(word({ about: "open_round", param: "type" }, { phase: "vote" }), "troubleMoved");
+  assert.equal(word({ about: "open_round", param: "plan.prompt" }), "troubleNoQuestion");
+  assert.equal(word({ about: "spotlight", param: "number" }), "troublePerson");
+  assert.equal(word({ about: "kick", param: null }), "troubleOther");
+  assert.equal(word({ about: "kick", code: "rate_limited", param: null }), "troubleRate");
+  assert.equal(word({ about: "kick", code: "not_found", param: "type" }), "roomGone");
+});
+
+test("what keeps a phone out of a class has a sentence by its code", () => {
+  assert.deepEqual(["not_found", "rate_limited", "overloaded", "forbidden"].map(entryWord), ["enterUnknown", "enterRate", "enterFull", "enterRefused"]);
+});
+
+test("every failure that the server can tell has its words in every language, and English keeps the server's own", async () => {
+  const tree = readFileSync(new URL("../../app/errors.py", import.meta.url), "utf8");
+  const codes = [...tree.matchAll(/^    code = "(\w+)"/gm)].map(([, code]) => code);
+  const other = new Set(["internal_error", "invalid_request"]);
+  assert.deepEqual(codes.filter((code) => !other.has(code ?? "") && !CODES.some((each) => each === code)), []);
+  try {
+    await speak(["failures"], "hi");
+    for (const code of CODES) assert.doesNotMatch(sayFailure({ code, message: "No memory left." }, "hi"), /[A-Za-z]/, code);
+    assert.equal(sayFailure({ code: "out_of_memory", message: "No memory left for 3 blocks." }, "en"), "No memory left for 3 blocks.");
+    assert.match(sayFailure({ code: "invalid_request", message: "text is wrong" }, "hi"), /\(invalid_request\)$/);
+    assert.equal(sayFailure(new Failed({ code: "engine_lost" }), "hi"), say("failure_engine_lost"));
+  } finally {
+    await speak(["failures"], "en");
+  }
+});
+
 test("a refused press has a sentence, and what nobody pressed has none", () => {
   const word = (/** @type {object} */ refusal, /** @type {object} */ fields = {}) => refusalWord(/** @type {any} */ ({ code: "invalid_request", ...refusal }), room(fields));
-  assert.equal(word({ about: "send_own" }), "refusedWhy");
+  assert.equal(word({ about: "send_own", param: "type" }), "refusedSendOwn");
+  assert.equal(word({ about: "send_own", param: "frozen" }), "refusedFrozen", "held, and this phone has not heard of it");
+  assert.equal(word({ about: "send_own", code: "not_found", param: "type" }), "refusedGone");
+  assert.equal(word({ about: "ask", param: "type" }), "refusedAskLate");
+  assert.equal(word({ about: "nickname", param: "wanted" }), "refusedNicknames");
   assert.equal(word({ about: "send_own" }, { frozen: true }), "refusedFrozen");
   assert.equal(word({ about: "nickname", code: "rate_limited" }, { frozen: true }), "refusedRate");
   assert.equal(word({ about: "vote" }, { phase: "reveal", round: { id: 3, ballot: null } }), "refusedLate");
-  assert.equal(word({ about: "vote" }, { phase: "vote", round: { id: 3, ballot: "vote" } }), "refusedWhy");
+  assert.equal(word({ about: "vote" }, { phase: "vote", round: { id: 3, ballot: "vote" } }), "refusedOther");
+  assert.equal(word({ about: "vote", param: "round" }, { phase: "vote", round: { id: 4, ballot: "vote" } }), "refusedLate");
   for (const about of ["seen", "measured", "hello", ""]) assert.equal(word({ about, code: "rate_limited" }), null);
   const at = (/** @type {object} */ fields) => momentOf(room(fields));
   assert.equal(at({ phase: "vote", round: { id: 3, ballot: "vote" } }), at({ phase: "vote", frozen: true, round: { id: 3, ballot: "vote" } }), "held, let go: still news");

@@ -69,7 +69,7 @@ async def test_an_answer_that_cannot_be_started_is_in_line_no_longer(told: Told)
         told.engine.step()
     await until(lambda: len(told.counts) == 3)
     assert told.counts[-1] == (2, 2)
-    assert Sent(1, message="this prompt is refused") in told.notices
+    assert Sent(1, message="this prompt is refused", code="invalid_request") in told.notices
     assert {n.number for n in told.notices if isinstance(n, Answered)} == {1, 2}
     rush.stop()
 

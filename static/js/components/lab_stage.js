@@ -5,6 +5,7 @@
  * @typedef {(signal: AbortSignal) => Promise<string>} Run gives the sentence that says what happened
  */
 
+import { sayCaught } from "../stream/failure.js";
 import { say } from "../words.js";
 import { element, part, setText } from "./parts.js";
 
@@ -59,7 +60,7 @@ export class LabStage {
     } catch (error) {
       // Whoever stopped it knows why it did not end well.
       if (running.signal.aborted) this.#show("halted", "run");
-      else this.#show("failed", "run", error instanceof Error ? error.message : "?");
+      else this.#show("failed", "run", sayCaught(error));
     }
     removeEventListener("pagehide", leave);
     running.abort();

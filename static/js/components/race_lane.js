@@ -8,6 +8,7 @@ import { DELIVERIES, LINKS, WIRES } from "../race/lane_settings.js";
 import { nameOf, settingsText } from "../race/lane_words.js";
 import { lastWordOf, see, textOf, wasStopped } from "../race/lane.js";
 import { spellClock, spellTime } from "../measure/spelling.js";
+import { sayFailure } from "../stream/failure.js";
 import { fillWords, say } from "../words.js";
 import { fromTemplate, part, setText } from "./parts.js";
 
@@ -88,8 +89,8 @@ export class LaneCard {
 
   #ending() {
     const { lane } = this;
-    if (lane.error?.code === "connection_lost") return say("laneBroke", { why: lane.error.message });
-    if (lane.error) return say("laneRefused", { why: lane.error.message });
+    if (lane.error?.code === "connection_lost") return say("laneBroke", { why: sayFailure(lane.error) });
+    if (lane.error) return say("laneRefused", { why: sayFailure(lane.error) });
     if (wasStopped(lane)) return say("laneStopped");
     if (lane.arrivals.length === 0) return "";
     const over = say("laneOver", { time: spellTime(lastWordOf(lane)) });

@@ -4,7 +4,7 @@
  *
  * @typedef {import("../race/keys.js").Action} Action
  * @typedef {{ at_ms: number, edge_ms: number, playing: boolean, speed: number, live: boolean, behind: boolean,
- *   canPlay: boolean, recording: string | null }} Moment
+ *   canPlay: boolean, canBegin: boolean, recording: string | null }} Moment
  */
 
 import { SPEEDS } from "../race/playhead.js";
@@ -38,9 +38,10 @@ export class Playback {
   }
 
   /** @param {Moment} now */
-  show({ at_ms, edge_ms, playing, speed, live, behind, canPlay, recording }) {
+  show({ at_ms, edge_ms, playing, speed, live, behind, canPlay, canBegin, recording }) {
     const atEnd = !live && at_ms >= edge_ms;
-    for (const control of [this.play, this.back, this.on, this.scrub]) control.disabled = !canPlay;
+    for (const control of [this.back, this.on, this.scrub]) control.disabled = !canPlay;
+    this.play.disabled = !canPlay && !canBegin;
     this.root.dataset.playing = String(playing && !atEnd);
     setText(this.playLabel, say(playing && !atEnd ? "pause" : atEnd && canPlay ? "again" : "play"));
     this.scrub.max = String(Math.max(1, Math.ceil(edge_ms)));

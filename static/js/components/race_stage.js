@@ -106,8 +106,9 @@ export class Stage {
 
   /** @param {Action} action one that moves time; others are not the stage's */
   act(action) {
-    if (!this.#begun || !this.race) return;
-    if (move(this.playhead, action, this.race.lanes, this.#edge(), this.state === "over")) this.#stopClocking();
+    // A recording is begun by its Play button, too: a downloaded page has no other.
+    if (!this.#begun) return void (action === "pause" && this.race?.source === "replay" && this.begin(performance.now()));
+    if (this.race && move(this.playhead, action, this.race.lanes, this.#edge(), this.state === "over")) this.#stopClocking();
     this.#run();
   }
 
@@ -143,7 +144,7 @@ export class Stage {
     });
     this.playback.show({
       at_ms: at_ms ?? 0, edge_ms, playing: playhead.playing, speed: playhead.speed, live: this.isLive, behind,
-      canPlay: this.#begun, recording: race.recordingTitle,
+      canPlay: this.#begun, canBegin: race.source === "replay", recording: race.recordingTitle,
     });
     this.#judge(race);
   }

@@ -5,6 +5,7 @@
 
 import { Refused } from "../rooms/door.js";
 import { codeOf, readFragment, spellCode } from "../rooms/join_code.js";
+import { entryWord } from "../rooms/refusals.js";
 import { say } from "../words.js";
 import { part, setText } from "./parts.js";
 import { showScreen } from "./room_screen.js";
@@ -32,7 +33,7 @@ export function mountEntry(page, join) {
       await join(code);
     } catch (error) {
       showScreen(page, "enter");
-      complain(error instanceof Refused ? (error.status === 404 ? say("enterUnknown") : error.message) : say("enterFailed"));
+      complain(error instanceof Refused ? say(entryWord(error.code), { code: error.code }) : say("enterFailed"));
     } finally {
       button.disabled = false;
     }

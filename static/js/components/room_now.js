@@ -46,7 +46,7 @@ function countOf({ round, sending, phase }) {
   const count = round.could_vote ?? 0;
   const voted = round.voted ?? 0;
   const words = say("votedCount", { voted, count });
-  return count > 0 && voted >= ENOUGH * count ? `${words}. ${say("enough")}` : words;
+  return count > 0 && voted >= ENOUGH * count ? say("votedEnough", { words, enough: say("enough") }) : words;
 }
 
 /** @param {HTMLElement} page @param {Room} room */

@@ -11,6 +11,7 @@ import { afterPaint } from "../measure/paint.js";
 import { spellTime } from "../measure/spelling.js";
 import { countWords } from "../measure/words_read.js";
 import { readOwn } from "../rooms/own_reply.js";
+import { sayFailure } from "../stream/failure.js";
 import { say } from "../words.js";
 import { part, setText } from "./parts.js";
 import { Strip } from "./strip.js";
@@ -118,7 +119,7 @@ export class OwnAnswer {
   #hear(reading, event) {
     if (reading !== this.#reading) return;
     if (event.type === "queued") setText(this.state, say("ownQueued", { count: event.position }));
-    if (event.type === "error") reading.failed = event.message;
+    if (event.type === "error") reading.failed = sayFailure(event);
     if (event.type !== "delta") return;
     reading.text += event.text;
     const { begun_ms } = reading;
@@ -158,7 +159,8 @@ export class OwnAnswer {
   #words(line) {
     const mine = this.#me?.sending;
     if (this.#pressed) return say("ownWaiting");
-    if (this.#reading?.failed || mine?.failure) return say("ownFailed", { why: this.#reading?.failed || mine?.failure || "" });
+    if (this.#reading?.failed) return say("ownFailed", { why: this.#reading.failed });
+    if (mine?.failure) return say("ownFailed", { why: sayFailure({ code: mine.failure_code, message: mine.failure }) });
     if (mine?.measure) return say("ownFirst", { time: spellTime(mine.measure.first_word_ms) });
     if (this.#reading?.first_ms != null) return say("ownFirst", { time: spellTime(this.#reading.first_ms) });
     const isOnItsWay = mine?.running || (this.#reading && !this.#reading.ended);

@@ -14,6 +14,7 @@ import { momentOf } from "../race/moment.js";
 import { PaintClock } from "../race/paint_clock.js";
 import { axisOf } from "../race/strips_shape.js";
 import { Playing } from "../rooms/playing.js";
+import { sayFailure } from "../stream/failure.js";
 import { say } from "../words.js";
 import { part, setText } from "./parts.js";
 import { LaneCard } from "./race_lane.js";
@@ -178,5 +179,5 @@ export const askedOf = ({ prompt, recording }) => prompt ?? (recording === null 
 /** Say why a stimulus did not come to its end, or nothing. @param {Element} line @param {Round | null} round */
 export function showTrouble(line, round) {
   const state = round?.stimulus?.state;
-  setText(line, state === "lost" ? say("stimulusLost") : state === "failed" ? say("stimulusFailed", { why: round?.stimulus?.message ?? "" }) : "");
+  setText(line, state === "lost" ? say("stimulusLost") : state === "failed" ? say("stimulusFailed", { why: sayFailure(round?.stimulus ?? {}) }) : "");
 }

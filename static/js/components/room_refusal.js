@@ -20,7 +20,7 @@ export class RoomRefusal {
   /** The server has not taken it. @param {import("../rooms/room_frames.js").Refusal} refusal @param {Room | null} room */
   hear(refusal, room) {
     const word = refusalWord(refusal, room);
-    if (word) this.#tell(say(word, { why: refusal.message }), room);
+    if (word) this.#tell(say(word, { code: refusal.code }), room);
   }
 
   /** Nobody was there to take it. @param {Room | null} room */

@@ -34,7 +34,7 @@ export function predictionOf(round) {
   const { predicted } = round;
   if (!predicted || (predicted.a ?? 0) + (predicted.b ?? 0) + (predicted.same ?? 0) === 0) return null;
   return element("p", "result-predicted", say("predictedWas", {
-    a: `${labelOf(round, "a")} ${predicted.a ?? 0}`, b: `${labelOf(round, "b")} ${predicted.b ?? 0}`, same: predicted.same ?? 0,
+    a: `${labelOf(round, "a")}\u00a0${predicted.a ?? 0}`, b: `${labelOf(round, "b")}\u00a0${predicted.b ?? 0}`, same: predicted.same ?? 0,
   }));
 }
 
@@ -73,12 +73,12 @@ function interval(round, results) {
   const share = leader_votes / decided;
   const x = (/** @type {number} */ part) => 10 + 580 * part;
   const percent = (/** @type {number} */ part) => Math.round(100 * part);
-  const drawing = svg("svg", { class: "interval", viewBox: "0 0 600 80", role: "img", "aria-label": say("intervalLabel", { name, low: percent(low), high: percent(high) }) },
+  const drawing = svg("svg", { class: "interval", viewBox: "0 0 600 86", role: "img", "aria-label": say("intervalLabel", { name, low: percent(low), high: percent(high) }) },
     svg("line", { class: "interval-axis", x1: x(0), x2: x(1), y1: 26, y2: 26 }),
-    ...[0, 0.25, 0.5, 0.75, 1].map((part) => svg("line", { class: part === 0.5 ? "interval-coin" : "interval-tick", x1: x(part), x2: x(part), y1: part === 0.5 ? 2 : 20, y2: part === 0.5 ? 50 : 32 })),
+    ...[0, 0.25, 0.5, 0.75, 1].map((part) => svg("line", { class: part === 0.5 ? "interval-coin" : "interval-tick", x1: x(part), x2: x(part), y1: part === 0.5 ? 2 : 20, y2: part === 0.5 ? 46 : 32 })),
     svg("rect", { class: "interval-band", x: x(low), y: 14, width: Math.max(2, x(high) - x(low)), height: 24, rx: 4 }),
     svg("line", { class: "interval-point", x1: x(share), x2: x(share), y1: 8, y2: 44 }),
-    svg("text", { x: x(0), y: 68, "text-anchor": "start" }, "0 %"), svg("text", { x: x(0.5), y: 68, "text-anchor": "middle" }, say("coin")),
-    svg("text", { x: x(1), y: 68, "text-anchor": "end" }, "100 %"));
+    svg("text", { x: x(0), y: 74, "text-anchor": "start" }, "0 %"), svg("text", { x: x(0.5), y: 74, "text-anchor": "middle" }, say("coin")),
+    svg("text", { x: x(1), y: 74, "text-anchor": "end" }, "100 %"));
   return element("figure", "result-interval", drawing, element("figcaption", "", say("intervalCaption", { name, low: percent(low), high: percent(high) })));
 }

@@ -34,8 +34,8 @@ export class WallSending {
     this.#sending = sending;
     this.#phase = room.phase;
     const isCollecting = room.phase === "collect";
-    const title = isCollecting ? say(sending.prompt ? "collectCommon" : "collectTitle") : say(`sending_${sending.mode}`);
-    setText(part(this.page, "sending-title", HTMLElement), title);
+    const title = isCollecting ? (sending.prompt ? "collectCommon" : "collectTitle") : room.phase === "results" ? "sendingMeasured" : `sending_${sending.mode}`;
+    setText(part(this.page, "sending-title", HTMLElement), say(title));
     setText(part(this.page, "sending-asked", HTMLElement), sending.prompt ?? "");
     part(this.page, "class-spread", HTMLElement).hidden = isCollecting;
     const measured = sending.distribution ?? [];

@@ -5,6 +5,7 @@
  * @typedef {{ name: string, queue_ms: number, prefill_ms: number, first_ms: number, prompt: number, cached: number }} Apart
  */
 
+import { Failed } from "../stream/failure.js";
 import { bringByNdjson } from "../stream/ndjson_wire.js";
 import { say } from "../words.js";
 import { stopShared } from "./shared_reply.js";
@@ -24,15 +25,15 @@ export async function takeApart(page, name, messages, signal) {
   let text = "";
   /** @type {import("../events.js").Done | null} */
   let done = null;
-  /** @type {string | null} */
+  /** @type {import("../events.js").Failure | null} */
   let failed = null;
   await bringByNdjson(page, { messages, max_tokens: ANSWER_TOKENS, temperature: 0, ignore_eos: true }, (event) => {
     if (event.type === "delta") text += event.text;
     if (event.type === "done") done = event;
-    if (event.type === "error") failed = event.message;
+    if (event.type === "error") failed = event;
   }, signal);
   const ended = /** @type {import("../events.js").Done | null} */ (done);
-  if (!ended) throw new Error(failed ?? say("unfinished"));
+  if (!ended) throw new Failed(failed ?? { code: "connection_lost", message: say("unfinished") });
   const { queue_ms, prefill_ms, first_token_ms } = ended.timings;
   return {
     name, text, queue_ms: queue_ms ?? 0, prefill_ms: prefill_ms ?? 0, first_ms: first_token_ms ?? 0,

@@ -4,6 +4,7 @@
  */
 
 import { httpAddress } from "../stream/address.js";
+import { Failed } from "../stream/failure.js";
 import { ask, refusalOf } from "../stream/one_request.js";
 
 /**
@@ -18,7 +19,7 @@ export async function startShared(page, body, readers) {
   // The one who asks is a poller, which counts as a reader too.
   const response = await ask(page, { ...body, poll: true, await_readers: readers }, "application/json", (event) => (refused = event), new AbortController().signal);
   if (response) return response.json();
-  throw new Error(/** @type {any} */ (refused)?.message ?? "?");
+  throw new Failed(/** @type {any} */ (refused) ?? {});
 }
 
 /** End it for everybody. @param {string} page @param {string} reply */
@@ -35,7 +36,7 @@ export async function startStaged(page, kind, readers) {
   const response = await fetch(httpAddress(page, "api/lab/replies"), {
     method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ kind, await_readers: readers }),
   });
-  if (!response.ok) throw new Error((await refusalOf(response)).message);
+  if (!response.ok) throw new Failed(await refusalOf(response));
   // Its poller is whoever polls first.
   return { poller: "", ...(await response.json()) };
 }

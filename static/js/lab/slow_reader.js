@@ -7,6 +7,7 @@
  */
 
 import { socketAddress } from "../stream/address.js";
+import { sayFailure } from "../stream/failure.js";
 import { readFrame } from "../stream/frames.js";
 import { Ledger } from "./ledger.js";
 
@@ -108,7 +109,7 @@ export class SlowReader {
         this.ledger.goOn(at_ms);
         break;
       case "error":
-        this.fate = { kind: "error", message: event.message };
+        this.fate = { kind: "error", message: sayFailure(event) };
         this.ledger.goOn(at_ms);
     }
   }

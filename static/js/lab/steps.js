@@ -8,6 +8,7 @@
  */
 
 import { httpAddress } from "../stream/address.js";
+import { Failed } from "../stream/failure.js";
 import { LineParser } from "../stream/ndjson_parser.js";
 import { readText, refusalOf } from "../stream/one_request.js";
 
@@ -20,7 +21,7 @@ import { readText, refusalOf } from "../stream/one_request.js";
  */
 export async function watchSteps(page, hear, signal) {
   const response = await fetch(httpAddress(page, "api/lab/steps"), { signal, cache: "no-store" });
-  if (!response.ok) throw new Error((await refusalOf(response)).message);
+  if (!response.ok) throw new Failed(await refusalOf(response));
   return new Promise((resolve, reject) => {
     const lines = new LineParser();
     readText(response, (text) => {
@@ -29,6 +30,6 @@ export async function watchSteps(page, hear, signal) {
         if (said.type === "limits") resolve(said);
         else if (said.type === "step") hear(said);
       }
-    }).then(() => reject(new Error("the steps ended")), reject);
+    }).then(() => reject(new Failed({ code: "connection_lost", message: "the steps ended" })), reject);
   });
 }

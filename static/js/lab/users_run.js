@@ -6,6 +6,7 @@
  */
 
 import { httpAddress } from "../stream/address.js";
+import { Failed } from "../stream/failure.js";
 import { LineParser } from "../stream/ndjson_parser.js";
 import { readText, refusalOf } from "../stream/one_request.js";
 
@@ -14,7 +15,7 @@ export async function runLive(page, body, hear, signal) {
   const response = await fetch(httpAddress(page, "api/lab/users"), {
     method: "POST", signal, headers: { "content-type": "application/json" }, body: JSON.stringify(body),
   });
-  if (!response.ok) throw new Error((await refusalOf(response)).message);
+  if (!response.ok) throw new Failed(await refusalOf(response));
   const lines = new LineParser();
   await readText(response, (text) => lines.push(text).forEach((line) => hear(JSON.parse(line))));
 }

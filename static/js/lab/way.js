@@ -8,6 +8,7 @@
 
 import { countWords } from "../measure/words_read.js";
 import { httpAddress } from "../stream/address.js";
+import { Failed } from "../stream/failure.js";
 import { readFrame } from "../stream/frames.js";
 import { LineParser } from "../stream/ndjson_parser.js";
 import { readText, refusalOf } from "../stream/one_request.js";
@@ -31,10 +32,10 @@ export class Way {
    */
   async read(page, path, began_ms, signal) {
     const response = await fetch(httpAddress(page, path), { signal, headers: { accept: "application/x-ndjson" }, cache: "no-store" });
-    if (!response.ok) throw new Error((await refusalOf(response)).message);
+    if (!response.ok) throw new Failed(await refusalOf(response));
     const lines = new LineParser();
     await readText(response, (text) => this.take(lines.push(text), performance.now() - began_ms));
-    if (!this.ended) throw new Error(say("unfinished"));
+    if (!this.ended) throw new Failed({ code: "connection_lost", message: say("unfinished") });
   }
 
   /** One piece of the network, as its whole lines. @param {string[]} lines @param {number} at_ms */
@@ -47,7 +48,7 @@ export class Way {
         tokens += event.tokens;
         this.text += event.text;
       }
-      if (event?.type === "error") throw new Error(event.message);
+      if (event?.type === "error") throw new Failed(event);
       if (event?.type === "done") {
         this.ended = true;
         this.last_ms = at_ms;

@@ -8,6 +8,7 @@
 
 import { median } from "../measure/numbers.js";
 import { afterPaint } from "../measure/paint.js";
+import { Failed } from "../stream/failure.js";
 import { bringByNdjson } from "../stream/ndjson_wire.js";
 
 /** A long prompt: enough to see, little enough for a laptop's patience. */
@@ -32,12 +33,12 @@ export async function ask(page, prompt, max_tokens, show) {
   let seen = null;
   /** @type {import("../events.js").Done | null} */
   let done = null;
-  /** @type {string | null} */
+  /** @type {import("../events.js").Failure | null} */
   let failed = null;
   const body = { messages: [{ role: "user", content: prompt }], max_tokens, temperature: 0, ignore_eos: true };
   await bringByNdjson(page, body, (event) => {
     if (event.type === "done") done = event;
-    if (event.type === "error") failed = event.message;
+    if (event.type === "error") failed = event;
     if (event.type !== "delta") return;
     arrivals.push(performance.now());
     text += event.text;
@@ -46,7 +47,7 @@ export async function ask(page, prompt, max_tokens, show) {
   }, new AbortController().signal);
   const ended = /** @type {import("../events.js").Done | null} */ (done);
   const seen_ms = await /** @type {Promise<number> | null} */ (seen);
-  if (!ended || seen_ms === null) throw new Error(failed ?? "the answer broke off");
+  if (!ended || seen_ms === null) throw new Failed(failed ?? { code: "connection_lost", message: "the answer broke off" });
   return {
     first_ms: seen_ms - sent_ms,
     gap_ms: median(arrivals.slice(1).map((at_ms, i) => at_ms - /** @type {number} */ (arrivals[i]))),

@@ -23,7 +23,7 @@ import { Readiness } from "../stream/readiness.js";
 import { fillWords, say, speak } from "../words.js";
 
 const page = document.body;
-await speak(["common", "race", "race_numbers"]);
+await speak(["common", "failures", "race", "race_numbers"]);
 fillWords(document);
 mountTheme(part(page, "theme", HTMLSelectElement));
 mountLanguage(part(page, "language", HTMLSelectElement));

@@ -28,7 +28,7 @@ import { fillWords, say, speak } from "../words.js";
  */
 
 const page = document.body;
-await speak(["common", "race", "rooms", "rooms_join"]);
+await speak(["common", "race", "failures", "rooms", "rooms_join"]);
 fillWords(document);
 mountLanguage(part(page, "language", HTMLSelectElement));
 const door = new Door(location.href);

@@ -19,7 +19,7 @@ const EXPERIMENTS = {
 
 const page = document.body;
 const name = page.dataset.experiment ?? "";
-await speak(["common", "lab", ...(name ? [`lab_${name}`] : [])]);
+await speak(["common", "failures", "lab", ...(name ? [`lab_${name}`] : [])]);
 fillWords(document);
 if (name) document.title = `${say(`${name}Title`)} · Firstword`;
 mountTheme(part(page, "theme", HTMLSelectElement));

@@ -13,13 +13,14 @@ import { mountTheme } from "../components/theme.js";
 import { ask, longPrompt, middleOf } from "../learn/asking.js";
 import { recordedLesson } from "../learn/recorded.js";
 import { spellTime } from "../measure/spelling.js";
+import { sayCaught } from "../stream/failure.js";
 import { randomId } from "../stream/identity.js";
 import { fillWords, say, speak } from "../words.js";
 
 const RUNS = 5;
 const page = document.body;
 document.documentElement.lang = page.dataset.language ?? "en";
-await speak(["common", "learn"]);
+await speak(["common", "failures", "learn"]);
 fillWords(document);
 mountTheme(part(page, "theme", HTMLSelectElement));
 mountLanguage(part(page, "language", HTMLSelectElement));
@@ -71,7 +72,7 @@ async function measure() {
     showWaits(waits);
     setText(state, say("measuredHere", { count: RUNS, time: new Date().toLocaleTimeString(document.documentElement.lang) }));
   } catch (error) {
-    setText(state, say("measureFailed", { why: error instanceof Error ? error.message : "?" }));
+    setText(state, say("measureFailed", { why: sayCaught(error) }));
   } finally {
     setText(answer, "");
     button.disabled = false;

@@ -12,7 +12,7 @@ import { readRecording } from "../race/recording_file.js";
 import { fillWords, say, speak } from "../words.js";
 
 const page = document.body;
-await speak(["common", "race", "race_numbers"]);
+await speak(["common", "failures", "race", "race_numbers"]);
 fillWords(document);
 mountTheme(part(page, "theme", HTMLSelectElement));
 

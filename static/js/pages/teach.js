@@ -22,11 +22,13 @@ import { Door, Refused } from "../rooms/door.js";
 import { readFragment, spellCode } from "../rooms/join_code.js";
 import { backPhase, isResting, nextPhase } from "../rooms/next_step.js";
 import { forgetRoom, keptRooms, keepRoom } from "../rooms/kept_rooms.js";
+import { troubleWord } from "../rooms/refusals.js";
 import { RoomLine } from "../rooms/room_line.js";
+import { sayFailure } from "../stream/failure.js";
 import { fillWords, say, speak } from "../words.js";
 
 const page = document.body;
-await speak(["common", "race", "rooms", "rooms_teach"]);
+await speak(["common", "race", "failures", "rooms", "rooms_teach"]);
 fillWords(document);
 mountTheme(part(page, "theme", HTMLSelectElement));
 mountLanguage(part(page, "language", HTMLSelectElement));
@@ -58,7 +60,7 @@ function mountOpening() {
       const { code } = await door.open(title);
       keepRoom(code, title);
       lead(code);
-    });
+    }, "openForbidden");
   });
   part(page, "take-form", HTMLFormElement).addEventListener("submit", (event) => {
     event.preventDefault();
@@ -90,17 +92,19 @@ async function takeUp(fragment) {
   await trying(async () => {
     if (given.secret) await door.becomeHost(given.code, given.secret);
     lead(given.code);
-  });
+  }, "takeRefused");
 }
 
-/** @param {() => Promise<void>} action */
-async function trying(action) {
+/** @param {() => Promise<void>} action @param {string} forbidden the word for what this browser may not do */
+async function trying(action, forbidden) {
   setText(alertLine, "");
   try {
     await action();
   } catch (error) {
     showScreen(page, "open");
-    setText(alertLine, error instanceof Refused && error.status === 404 ? say("roomGone") : String(/** @type {Error} */ (error).message));
+    if (!(error instanceof Refused)) setText(alertLine, say("roomServerAway"));
+    else if (error.status === 404) setText(alertLine, say("roomGone"));
+    else setText(alertLine, error.code === "forbidden" ? say(forbidden) : say("roomNotOpened", { why: sayFailure(error) }));
   }
 }
 
@@ -113,7 +117,7 @@ function lead(code) {
   line = new RoomLine(door.socket(code), () => ({ role: "host" }), {
     frame(frame) {
       if (frame.type === "room") draw(frame);
-      else if (frame.type === "error") setText(part(page, "trouble", HTMLElement), frame.message);
+      else if (frame.type === "error") setText(part(page, "trouble", HTMLElement), say(troubleWord(frame, line?.room ?? null), { code: frame.code }));
     },
     status(status) {
       const model = part(page, "model", HTMLElement);

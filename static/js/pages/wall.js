@@ -21,7 +21,7 @@ import { fillWords, say, speak } from "../words.js";
 /** @typedef {import("../rooms/room_frames.js").Room} Room @typedef {import("../rooms/room_frames.js").Round} Round */
 
 const page = document.body;
-await speak(["common", "race", "rooms", "rooms_wall"]);
+await speak(["common", "race", "failures", "rooms", "rooms_wall"]);
 fillWords(document);
 // Projected until somebody chooses otherwise.
 if (document.documentElement.dataset.theme === "auto") document.documentElement.dataset.theme = "projector";

@@ -7,7 +7,7 @@
  * @typedef {{ pace?: "token" | "word" | "sentence" | "whole", label?: string, delay_ms?: number, every_ms?: number,
  *   link?: Record<string, number> }} LanePlan
  * @typedef {{ at_ms: number, since_ms: number, speed: number }} At where the stimulus was, when, and how fast it goes on
- * @typedef {{ id: string, started_ms: number, state: "running" | "ended" | "failed" | "lost", message?: string,
+ * @typedef {{ id: string, started_ms: number, state: "running" | "ended" | "failed" | "lost", message?: string, code?: string,
  *   first_text_ms: Partial<Record<LaneId, number>>, playhead: At, altered: boolean }} Stimulus
  * @typedef {{ ballots: number, could_vote: number, lanes: Record<string, number>, positions: Record<string, number>,
  *   excluded: Record<string, number>, decided: number, leader: string | null, leader_votes: number, low: number,
@@ -33,7 +33,7 @@
  *   rounds?: { id: number, catch: boolean, flip: boolean, sentence: string | null }[], num_sendings?: number }} Room
  * @typedef {{ type: "me", number: number, nickname: string, approved: boolean, watcher: boolean,
  *   card: { order: "ab" | "ba", predict?: string | null, vote?: string | null, revote?: string | null } | null,
- *   sending: { prompt: string | null, place: number | null, reply: string | null, running: boolean, failure: string | null,
+ *   sending: { prompt: string | null, place: number | null, reply: string | null, running: boolean, failure: string | null, failure_code?: string | null,
  *     measure: { first_word_ms: number } | null } | null }} Me
  * @typedef {{ type: "text", stimulus: string, lane: LaneId, seq: number, pieces: number, text: string, tokens: number,
  *   t: number, end?: "stop" | "length" | "cancelled" | "failed" }} Text

@@ -7,6 +7,9 @@ export default {
   enterShort: "A code has six letters and digits.",
   enterUnknown: "There is no class with this code. Look at the wall again: there is no 0, 1, I, L or O in it.",
   enterTrying: "One moment …",
+  enterRate: "Too many codes of no class came from here. Wait a minute, look at the wall, try again.",
+  enterFull: "This class is full. Tell your teacher.",
+  enterRefused: "The server has not let this phone in ({code}). Tell your teacher.",
   enterFailed: "The server cannot be reached. Are you on the class's Wi-Fi?",
 
   you: "You are number {number}",
@@ -44,7 +47,12 @@ export default {
   refusedRate: "That did not count: too much came from this phone in one minute. Wait a moment and press again.",
   refusedFrozen: "That did not count: the teacher was holding the room by then. Press again when it goes on.",
   refusedLate: "That came too late and does not count: the vote is closed.",
-  refusedWhy: "That did not count: {why}.",
+  refusedGone: "That did not count: this phone is not in the room any more. Join once more.",
+  refusedNicknames: "You have seen enough nicknames: this one stays.",
+  refusedAskLate: "That came too late: questions are not collected any more.",
+  refusedAskEmpty: "There is nothing to hand in yet: write a question.",
+  refusedSendOwn: "That was not sent: it is not the time for it, or your last answer is still coming.",
+  refusedOther: "That did not count ({code}). Press once more; if it stays so, tell your teacher.",
   refusedOffline: "Not connected: that has not reached the room. Press again when you are back.",
 
   predictNote: "Nobody sees this before the end.",

@@ -18,6 +18,7 @@ export default {
   sending_batched: "Everybody sends now",
   sending_one_at_a_time: "Everybody sends now, one answer at a time",
   sending_own_time: "Send when you like",
+  sendingMeasured: "What the class measured",
   numberLine: "in the line",
   numberBegun: "begun",
   numberEnded: "done",

@@ -18,6 +18,7 @@ export default {
   sending_batched: "अब सब एक साथ भेजते हैं",
   sending_one_at_a_time: "अब सब भेजते हैं, एक बार में एक जवाब",
   sending_own_time: "जब चाहें तब भेजिए",
+  sendingMeasured: "कक्षा ने क्या नापा",
   numberLine: "क़तार में",
   numberBegun: "शुरू हुए",
   numberEnded: "पूरे हुए",
