@@ -21,7 +21,7 @@ from app.engine.commands import Command
 from app.engine.door import Door
 from app.engine.loop import Loop, LoopSettings
 from app.engine.messages import Outputs, Report
-from app.engine.runner_protocol import Chunk, DecodeRow, ModelRunner
+from app.engine.runner_protocol import Chunk, DecodeRow, ModelRunner, Tokenizer
 from app.generation import Ended, Failed, ModelInfo, Output, Piece, StepRecord
 from app.prompt import Message, Prompt
 
@@ -122,10 +122,11 @@ class World:
         context_tokens: int = 256,
         before_step: Callable[[list[str]], None] | None = None,
         real_runner: ModelRunner | None = None,
+        real_tokenizer: Tokenizer | None = None,
         **settings: int | float,
     ) -> None:
         self.runner = TinyRunner(num_slots, context_tokens)
-        self.tokenizer = TinyTokenizer()
+        self.tokenizer = real_tokenizer or TinyTokenizer()
         self.clock = FakeClock()
         self.emitted: list[list[Output]] = []
         self.steps: list[StepRecord] = []
