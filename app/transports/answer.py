@@ -64,7 +64,8 @@ class StreamedAnswer:
             unclean = await unless_gone(self._stream(outlet), disconnected(receive))
             if unclean:
                 wire.cut()
-                await asyncio.wait_for(disconnected(receive), self._settings.send_s)
+                async with beside(outlet.abort_if_slow(self._reader.reply)):
+                    await asyncio.wait_for(disconnected(receive), self._settings.send_s)
         except ConnectionGone:
             if wire.stalled:
                 self._reader.give_up("the client takes nothing any more")

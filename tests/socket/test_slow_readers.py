@@ -318,10 +318,11 @@ async def test_a_slow_but_living_reader_is_never_cut_off():
         assert len([e for e in events if e["type"] == "delta"]) == 12
 
 
+@pytest.mark.parametrize("token_bytes", [5, 60, 100, 1000])
 @pytest.mark.parametrize("name", [*SLEEPERS, "socket"])
-async def test_a_sleeper_whose_last_words_fit_into_buffers_is_cut_off_as_well(name):
-    # Small tokens: what is said after the limit waits in some buffer, and no write is ever blocked.
-    engine = ScriptedEngine([(b"word ", 5.0)] * 1000)
+async def test_a_sleeper_is_cut_off_also_where_no_write_is_ever_blocked(name, token_bytes):
+    # What is said after the limit waits in some buffer: the kernel's, or behind longer tokens our own.
+    engine = ScriptedEngine([(b"x" * token_bytes, 5.0)] * 1000)
     async with (
         run_server(engine, high_tokens=32, low_tokens=LOW, stall_s=0.3, send_s=60.0) as s,
         raw(s.port, receive_buffer=4096) as c,
