@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from typing import Any
@@ -14,6 +16,10 @@ from tests.server import Running, run_server, run_server_in_thread
 
 # As for the engine's own process (app.engine.child): read once, when torch is imported.
 os.environ.setdefault("GOMP_SPINCOUNT", "2000")
+
+# Each httpx client, of which these tests make thousands, would read all the world's certificates anew, which
+# takes longer than most of what it is made for.
+ssl.create_default_context = functools.cache(ssl.create_default_context)  # type: ignore[assignment]
 
 # How long an example takes says more about who else uses the machine than about the code.
 hypothesis.settings.register_profile("firstword", deadline=None)

@@ -1,5 +1,6 @@
 """One answer, every wire, one text: equal to the byte, with the same end and the same usage."""
 
+import asyncio
 import random
 
 import pytest
@@ -37,7 +38,8 @@ def cut(data: bytes, seed: int) -> list[tuple[bytes, float]]:
 
 async def ask_all(engine: ScriptedEngine, wires: dict[str, Wire], asked: Asked) -> dict[str, Answer]:
     async with run_server(engine, max_stop_chars=500) as s:
-        return {name: await wire(s, asked) for name, wire in wires.items()}
+        answers = await asyncio.gather(*(wire(s, asked) for wire in wires.values()))
+    return dict(zip(wires, answers, strict=True))
 
 
 def check(answers: dict[str, Answer], text: str, finish_reason: str, tokens: int) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import tracemalloc
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -30,9 +31,29 @@ SLEEPERS = {
 }
 
 
+async def on_every_wire(check: Callable[[str], Awaitable[None]]) -> None:
+    """Run ``check`` on all of them at once: they mostly wait. The exception's note names the wire."""
+
+    async def on(name: str) -> None:
+        try:
+            await check(name)
+        except BaseException as error:
+            error.add_note(f"wire: {name}")
+            raise
+
+    async with asyncio.TaskGroup() as group:
+        for name in (*SLEEPERS, "socket"):
+            group.create_task(on(name))
+
+
 async def fall_asleep(s: Running, c: Raw, request: bytes) -> Reply:
     """Ask and never read; returns the reply once its generation waits."""
     await c.send(request)
+    return await waiting(s)
+
+
+async def waiting(s: Running) -> Reply:
+    """The only reply, once its generation waits for the reader."""
     await until(lambda: s.replies.running())
     reply = s.replies.running()[0]
     await until(lambda: reply.pause)
@@ -40,22 +61,25 @@ async def fall_asleep(s: Running, c: Raw, request: bytes) -> Reply:
 
 
 async def test_a_reader_that_never_reads_is_waited_for_and_then_cut_off():
-    for name, request in SLEEPERS.items():
+    async def check(name: str) -> None:
         engine = ScriptedEngine([BIG] * 1000)
         async with (
             run_server(engine, high_tokens=HIGH, low_tokens=LOW, stall_s=0.3, send_s=5.0) as s,
             raw(s.port, receive_buffer=4096) as c,
         ):
-            reply = await fall_asleep(s, c, request)
+            await ask(c, name)
+            reply = await waiting(s)
             made, read = engine.made[reply.id], reply.credit.read
-            assert made - read <= HIGH, name
+            assert made - read <= HIGH
             # Read means: taken by buffers, which are small.
-            assert read * len(BIG[0]) < 150_000, name
-            await until(lambda: not reply.running)  # noqa: B023 - used within this turn of the loop
-            assert isinstance(reply.failure, SlowConsumer), name
+            assert read * len(BIG[0]) < 150_000
+            await until(lambda: not reply.running)
+            assert isinstance(reply.failure, SlowConsumer)
             assert engine.made[reply.id] == made, "nothing was made while nobody read"
             await until(lambda: not s.server.server_state.connections)
             await until(lambda: not s.replies.has_readers())
+
+    await on_every_wire(check)
 
 
 async def ask(c: Raw, name: str, **fields: Any) -> None:
@@ -69,33 +93,37 @@ async def ask(c: Raw, name: str, **fields: Any) -> None:
 
 
 @pytest.mark.parametrize("per_second", [30, 200])
-@pytest.mark.parametrize("name", [*SLEEPERS, "socket"])
-async def test_generation_pauses_soon_after_a_reader_has_stopped_and_goes_on_when_it_reads(name, per_second):
+async def test_generation_pauses_soon_after_a_reader_has_stopped_and_goes_on_when_it_reads(per_second):
     # Counted in tokens, as a busy machine makes both sides late: a second's, or how many may be unread.
-    engine = ScriptedEngine([(b"%04d " % n, 1000 / per_second) for n in range(1000)])
-    async with run_server(engine) as s, raw(s.port, receive_buffer=4096) as c:
-        await ask(c, name)
-        heard = await c.read_until(b"0004 ")
-        (reply,) = s.replies.running()
-        made = engine.made[reply.id]
-        await until(lambda: reply.pause)
-        made_unread = engine.made[reply.id] - made
-        assert made_unread <= max(per_second, 64)
-        heard += await c.read_until(b"0120 ")
-        assert [heard.count(b"%04d " % n) for n in range(121)] == [1] * 121
-        assert reply.pause is None
+    async def check(name: str) -> None:
+        engine = ScriptedEngine([(b"%04d " % n, 1000 / per_second) for n in range(1000)])
+        async with run_server(engine) as s, raw(s.port, receive_buffer=4096) as c:
+            await ask(c, name)
+            heard = await c.read_until(b"0004 ")
+            (reply,) = s.replies.running()
+            made = engine.made[reply.id]
+            await until(lambda: reply.pause)
+            made_unread = engine.made[reply.id] - made
+            assert made_unread <= max(per_second, 64)
+            heard += await c.read_until(b"0120 ")
+            assert [heard.count(b"%04d " % n) for n in range(121)] == [1] * 121
+            assert reply.pause is None
+
+    await on_every_wire(check)
 
 
-@pytest.mark.parametrize("name", [*SLEEPERS, "socket"])
-async def test_a_reader_that_reads_slowly_but_steadily_is_not_waited_for_longer_than_it_needs(name):
-    engine = ScriptedEngine([(b"%04d " % n, 5.0) for n in range(1000)])
-    async with run_server(engine, stall_s=1.0) as s, raw(s.port, receive_buffer=4096) as c:
-        await ask(c, name)
-        heard = b""
-        while b"0200 " not in heard:
-            heard += await c.read(512)
-            await asyncio.sleep(0.02)
-        assert [heard.count(b"%04d " % n) for n in range(200)] == [1] * 200
+async def test_a_reader_that_reads_slowly_but_steadily_is_not_waited_for_longer_than_it_needs():
+    async def check(name: str) -> None:
+        engine = ScriptedEngine([(b"%04d " % n, 5.0) for n in range(1000)])
+        async with run_server(engine, stall_s=1.0) as s, raw(s.port, receive_buffer=4096) as c:
+            await ask(c, name)
+            heard = b""
+            while b"0200 " not in heard:
+                heard += await c.read(512)
+                await asyncio.sleep(0.02)
+            assert [heard.count(b"%04d " % n) for n in range(200)] == [1] * 200
+
+    await on_every_wire(check)
 
 
 async def test_a_reader_that_reads_all_is_never_waited_for_however_small_its_buffer():
@@ -319,20 +347,22 @@ async def test_a_slow_but_living_reader_is_never_cut_off():
 
 
 @pytest.mark.parametrize("token_bytes", [5, 60, 100, 1000])
-@pytest.mark.parametrize("name", [*SLEEPERS, "socket"])
-async def test_a_sleeper_is_cut_off_also_where_no_write_is_ever_blocked(name, token_bytes):
+async def test_a_sleeper_is_cut_off_also_where_no_write_is_ever_blocked(token_bytes):
     # What is said after the limit waits in some buffer: the kernel's, or behind longer tokens our own.
-    engine = ScriptedEngine([(b"x" * token_bytes, 5.0)] * 1000)
-    async with (
-        run_server(engine, high_tokens=32, low_tokens=LOW, stall_s=0.3, send_s=60.0) as s,
-        raw(s.port, receive_buffer=4096) as c,
-    ):
-        await ask(c, name)
-        await until(lambda: s.replies.running())
-        (reply,) = s.replies.running()
-        await until(lambda: not reply.running)
-        assert isinstance(reply.failure, SlowConsumer)
-        await until(lambda: not s.server.server_state.connections, 3.0)
+    async def check(name: str) -> None:
+        engine = ScriptedEngine([(b"x" * token_bytes, 5.0)] * 1000)
+        async with (
+            run_server(engine, high_tokens=32, low_tokens=LOW, stall_s=0.3, send_s=60.0) as s,
+            raw(s.port, receive_buffer=4096) as c,
+        ):
+            await ask(c, name)
+            await until(lambda: s.replies.running())
+            (reply,) = s.replies.running()
+            await until(lambda: not reply.running)
+            assert isinstance(reply.failure, SlowConsumer)
+            await until(lambda: not s.server.server_state.connections)
+
+    await on_every_wire(check)
 
 
 async def test_a_slow_reader_that_takes_its_error_keeps_its_connection():
