@@ -107,8 +107,7 @@ def counting(*, stops: bool) -> Answer:
 async def buffers_everything(asked: Asked, out: Out) -> None:
     collected = [frame async for frame in frames(asked.max_tokens)]
     await out.head(SSE)
-    for frame in collected:
-        await out.write(frame)
+    await out.write(*collected)
     await out.end()
 
 

@@ -65,8 +65,9 @@ class Out:
         lines += ["transfer-encoding: chunked"] if chunked else []
         await self.raw(("\r\n".join(lines) + "\r\n\r\n").encode())
 
-    async def write(self, data: bytes) -> None:
-        await self.raw(b"%x\r\n%s\r\n" % (len(data), data) if self._chunked else data)
+    async def write(self, *pieces: bytes) -> None:
+        """Each piece as a chunk of its own, all of them at once."""
+        await self.raw(b"".join(b"%x\r\n%s\r\n" % (len(p), p) if self._chunked else p for p in pieces))
 
     async def end(self) -> None:
         if self._chunked:

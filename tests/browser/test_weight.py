@@ -105,7 +105,6 @@ async def test_a_reply_of_200_kb_costs_as_much_at_its_end_as_at_its_beginning(
 
     async def longest_ms() -> float:
         tasks, marks = await cost_of_asking(browser, running.url, "streamed")
-        assert len(marks) == 11
         costs = [sum(task.ms for task in tasks if begin <= task.at < end) for begin, end in pairwise(marks)]
         # The first tenth carries the beginning of everything; the second is the stricter measure.
         assert costs[9] < 2 * max(costs[0], costs[1]), [round(cost) for cost in costs]
@@ -146,18 +145,22 @@ def long_reply() -> tuple[ScriptedEngine, dict[str, int]]:
 
 async def cost_of_asking(browser: Browser, url: str, mode: str) -> tuple[list[Task], list[float]]:
     """Ask for the long reply: the page's tasks meanwhile, and when each tenth was in the page."""
-    async with opened(browser, url) as page:
-        await page.locator(f"[name=mode][value={mode}]").check(force=True)
-        await page.get_by_label("Your message").fill("x")
-        await page.wait_for_selector("body[data-talk=ready]")
-        await page.evaluate(MARK_TENTHS, len(LONG_TEXT))
-        await browser.start_tracing(page=page, categories=TRACED)
-        await send(page)
-        await page.wait_for_selector(".reply[data-state=done]", timeout=100_000)
-        tasks, marks = main_thread(await browser.stop_tracing(), "tenth ")
-        assert await page.locator(".answer").evaluate("e => e.textContent.length") > 150_000
-    assert len(tasks) > 100
-    return tasks, marks
+    for _ in range(3):
+        async with opened(browser, url) as page:
+            await page.locator(f"[name=mode][value={mode}]").check(force=True)
+            await page.get_by_label("Your message").fill("x")
+            await page.wait_for_selector("body[data-talk=ready]")
+            await page.evaluate(MARK_TENTHS, len(LONG_TEXT))
+            await browser.start_tracing(page=page, categories=TRACED)
+            await send(page)
+            await page.wait_for_selector(".reply[data-state=done]", timeout=100_000)
+            tasks, marks = main_thread(await browser.stop_tracing(), "tenth ")
+            assert await page.locator(".answer").evaluate("e => e.textContent.length") > 150_000
+            assert await page.evaluate("performance.getEntriesByType('mark').length") == 11
+        # A very busy browser loses a part of its trace, of which then nothing can be said.
+        if len(marks) == 11 and len(tasks) > 100:
+            return tasks, marks
+    raise AssertionError("no trace was whole")
 
 
 class Task(NamedTuple):
