@@ -1,4 +1,4 @@
-"""What is done to one row of numbers: exponential, norm, gate, rounding to 8 bits.
+"""What is done to one row of numbers: exponential, norm, turn, gate.
 
 Written as plain loops that the compiler turns into vector instructions. It refuses to know layers.
 """
@@ -10,7 +10,6 @@ import math
 import numpy as np
 
 from app.engine.model.compiled.crew import inlined
-from app.engine.model.tensors import GROUP
 
 _LOG2_E = np.float32(1 / math.log(2))
 _LN_2 = np.float32(math.log(2))
@@ -92,22 +91,3 @@ def gate(gated: np.ndarray, out: np.ndarray) -> None:
     for k in range(half):
         x = gated[k]
         out[k] = x / (np.float32(1) + exp(-x)) * gated[half + k]
-
-
-@inlined
-def round_to_codes(values: np.ndarray, size: int, codes: np.ndarray, measures: np.ndarray) -> None:
-    """Codes -127..127 of ``values[:size]``, and for each group of 32 its scale and scale * sum of codes."""
-    for g in range(size // GROUP):
-        first = g * GROUP
-        largest = np.float32(0)
-        for k in range(first, first + GROUP):
-            largest = max(largest, abs(values[k]))
-        factor = np.float32(127) / largest if largest > np.float32(0) else np.float32(0)
-        total = np.int32(0)
-        for k in range(first, first + GROUP):
-            code = np.int32(np.rint(values[k] * factor))
-            codes[k] = code
-            total += code
-        scale = largest / np.float32(127)
-        measures[g, 0] = scale
-        measures[g, 1] = scale * np.float32(total)

@@ -19,7 +19,6 @@ from app.engine.model.compiled.arithmetic import (
     fits_half,
     gate,
     normalise,
-    round_to_codes,
     turn,
 )
 from app.engine.model.compiled.attention import attend
@@ -27,7 +26,7 @@ from app.engine.model.compiled.crew import compiled, inlined, meet, take
 from app.engine.model.compiled.float_sums import halve
 from app.engine.model.compiled.packing import Packed
 from app.engine.model.compiled.products import is_four_bit, multiply
-from app.engine.model.tensors import GROUP
+from app.engine.model.compiled.rounding import round_to_bytes, round_to_shorts
 
 #: Phases of a layer, and after the last layer.
 PHASES, LAST_PHASES = 10, 2
@@ -107,11 +106,11 @@ def step(team, weights, eps, rows, desk, cache, logits):  # type: ignore[no-unty
 @inlined
 def _round(values, weight, row, desk):  # type: ignore[no-untyped-def]
     """The row's values as the codes that ``weight`` takes."""
-    size = weight.codes.shape[2] * GROUP
+    groups, measures = weight.codes.shape[2], desk.measures[row].ctypes.data
     if is_four_bit(weight):
-        round_to_codes(values, size, desk.codes[row], desk.measures[row])
+        round_to_bytes(values.ctypes.data, groups, desk.codes[row].ctypes.data, measures)
     else:
-        round_to_codes(values, size, desk.wide_codes[row], desk.measures[row])
+        round_to_shorts(values.ctypes.data, groups, desk.wide_codes[row].ctypes.data, measures)
 
 
 @inlined
