@@ -10,6 +10,7 @@ from typing import Any
 from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from app.engine.script import spoken
+from tests.browser.windows import another_window
 from tests.server import Running
 
 WORDS = spoken("Sunlight meets the air and its short waves are thrown about. ", 40.0)
@@ -90,7 +91,7 @@ async def lesson(
     await teacher.wait_for_selector("body[data-screen=room]")
     code = (await teacher.evaluate("location.hash"))[1:]
     address = await teacher.locator("[data-part=wall]").get_attribute("href")
-    wall = await desk.new_page()
+    wall = await another_window(teacher)
     wall.on("pageerror", lambda error: complaints.append(str(error)))
     await wall.goto(f"{server.url}/{address}")
     await wall.wait_for_selector("body[data-screen=lobby]")

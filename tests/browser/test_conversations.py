@@ -13,7 +13,8 @@ from playwright.async_api import Browser, Page, expect
 
 from app.engine.script import spoken
 from app.engine.scripted import ScriptedEngine
-from tests.browser.test_chat import SHOWN, STORY, Server, done, engine, opened, ready, send, until
+from tests.browser.test_chat import SHOWN, STORY, Server, done, engine, opened, pace, ready, send, until
+from tests.browser.windows import another_window
 
 pytestmark = pytest.mark.browser
 
@@ -281,22 +282,26 @@ OLD_DATABASE = """new Promise((go, fail) => {
 
 
 async def test_two_tabs_of_one_chat_stay_in_step_and_lose_nothing(server: Server, browser: Browser) -> None:
-    async with opened(browser, server(engine(delay_ms=150)).url) as first:
+    scripted = engine(delay_ms=5)
+    async with opened(browser, server(scripted).url) as first:
         await send(first, "From the first tab")
         await finished(first)
-        second = await first.context.new_page()
+        second = await another_window(first)
         await second.goto(first.url)
         await ready(second)
         await open_list(second)
         await second.locator(".entry-open").click()
         await expect(second.locator(".turn")).to_have_count(1)
         # What one tab asks, the other reads along while it is being made.
+        pace(scripted, 150)
         await send(first, "Again from the first")
         await expect(second.locator(".turn")).to_have_count(2)
         await expect(shown(second).last).to_have_attribute("data-state", "reading", timeout=20_000)
+        pace(scripted, 5)
         await finished(first)
         await finished(second)
         assert await shown(second).last.locator(".answer").text_content() == SHOWN
+        pace(scripted, 50)
         # Both ask at once, before either has heard of the other.
         await first.evaluate("document.querySelector('[data-part=prompt]').value = 'left'")
         await second.evaluate("document.querySelector('[data-part=prompt]').value = 'right'")

@@ -26,6 +26,7 @@ from tests.browser.test_chat import (
     done,
     engine,
     opened,
+    pace,
     ready,
     send,
     to_ms,
@@ -33,6 +34,7 @@ from tests.browser.test_chat import (
 )
 from tests.browser.test_conversations import Listening, finished, open_list, shown, stored
 from tests.browser.test_numbers import open_check
+from tests.browser.windows import another_window
 
 pytestmark = pytest.mark.browser
 
@@ -282,7 +284,7 @@ async def test_a_resumed_reply_can_be_stopped_from_another_tab(server: Server, b
 async def read_along(first: Page) -> Page:
     """Another tab on the same chat, in which a reply is on its way."""
     await until(first, "document.querySelector('.answer')?.textContent.length > 30")
-    second = await first.context.new_page()
+    second = await another_window(first)
     await second.goto(first.url)
     await ready(second)
     await open_list(second)
@@ -294,7 +296,8 @@ async def read_along(first: Page) -> Page:
 async def test_a_tab_that_reads_along_says_that_and_not_that_it_was_loaded_anew(
     server: Server, browser: Browser
 ) -> None:
-    async with opened(browser, server(engine(STORY * 3, 120)).url) as first:
+    scripted = engine(STORY * 3, 120)
+    async with opened(browser, server(scripted).url) as first:
         await send(first)
         second = await read_along(first)
         note = shown(second).last.locator(".note")
@@ -303,6 +306,7 @@ async def test_a_tab_that_reads_along_says_that_and_not_that_it_was_loaded_anew(
         await second.reload()
         await ready(second)
         await expect(note).to_contain_text("loaded anew")
+        pace(scripted, 5)
         await finished(first)
         # Over is over: then both show the times of the page that saw all of it.
         await expect(note).to_be_hidden(timeout=20_000)

@@ -11,7 +11,19 @@ from playwright.async_api import Browser, Locator, Page, expect
 
 from app.engine.scripted import ScriptedEngine
 from tests.browser.buffering_proxy import buffering_proxy
-from tests.browser.test_chat import NO_SOCKETS, Server, done, engine, opened, ready, send, to_ms, told, until
+from tests.browser.test_chat import (
+    NO_SOCKETS,
+    Server,
+    done,
+    engine,
+    opened,
+    pace,
+    ready,
+    send,
+    to_ms,
+    told,
+    until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -261,7 +273,8 @@ async def test_the_self_check_hears_a_proxy_that_collects_and_says_what_to_do(
 async def test_a_reader_behind_makes_the_model_wait_and_the_reply_says_so(
     server: Server, browser: Browser
 ) -> None:
-    running = server(engine("word " * 200, 20))
+    scripted = engine("word " * 200, 20)
+    running = server(scripted)
     async with opened(browser, running.url) as page:
         model_waits = await told(page, "paused")
         await send(page)
@@ -276,6 +289,7 @@ async def test_a_reader_behind_makes_the_model_wait_and_the_reply_says_so(
         await page.evaluate("new Promise((go) => setTimeout(() => requestAnimationFrame(go), 300))")
         assert await reply.locator(".answer").text_content() == shown
         assert sum(running.engine.made.values()) == made
+        pace(scripted, 2)
         await page.get_by_role("button", name="Go on").press("Enter")
         await done(page)
         assert (await reply.locator(".answer").text_content() or "").split() == ["word"] * 200

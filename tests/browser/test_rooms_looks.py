@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, expect
@@ -23,16 +24,13 @@ SMALLEST_PX = """() => Math.min(...[...document.querySelectorAll("main *")]
   .map((e) => parseFloat(getComputedStyle(e).fontSize)))"""
 
 
-@pytest.mark.parametrize("theme", ["light", "dark", "projector"])
-async def test_the_wall_has_letters_for_the_last_row_in_every_theme(browser: Browser, theme: str):
-    async def looking(context: BrowserContext) -> None:
-        await context.add_init_script(f"localStorage.setItem('firstword.theme', '{theme}')")
-
-    async with run_server(ScriptedEngine(WORDS)) as server, lesson(browser, server, looking) as room:
-        for height, least_px in ((720, 24), (1080, 36)):
+async def test_the_wall_has_letters_for_the_last_row_in_every_theme(browser: Browser):
+    async with run_server(ScriptedEngine(WORDS)) as server, lesson(browser, server) as room:
+        for theme, (height, least_px) in product(("light", "dark", "projector"), ((720, 24), (1080, 36))):
+            await room.wall.evaluate(f"document.documentElement.dataset.theme = '{theme}'")
             await room.wall.set_viewport_size({"width": height * 16 // 9, "height": height})
-            assert await room.wall.evaluate(LETTERS_PX) >= least_px - 0.1
-            assert await room.wall.evaluate(SMALLEST_PX) >= least_px - 0.1
+            assert await room.wall.evaluate(LETTERS_PX) >= least_px - 0.1, theme
+            assert await room.wall.evaluate(SMALLEST_PX) >= least_px - 0.1, theme
 
 
 async def test_what_a_class_is_refused_is_said_in_its_language(browser: Browser):

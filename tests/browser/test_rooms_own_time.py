@@ -11,6 +11,8 @@ from playwright.async_api import Browser, BrowserContext, Page, WebSocketRoute, 
 from app.engine.script import spoken
 from app.engine.scripted import ScriptedEngine
 from tests.browser.room_lesson import WORDS, Lesson, lesson, status
+from tests.browser.test_chat import pace
+from tests.browser.windows import another_window
 from tests.server import run_server
 
 pytestmark = pytest.mark.browser
@@ -133,6 +135,7 @@ async def test_a_page_that_was_loaded_anew_before_its_first_word_reads_it_and_me
         await expect(state(phone)).to_have_text("Press when you are told to")
         await expect(phone.locator("[data-part=own-strip] > *")).to_be_hidden()
         assert (await shown(room))["num_measured"] == 0
+        pace(engine, 40.0)
         await send(phone).click()
         await expect(state(phone)).to_contain_text("Your first word")
         await expect(room.wall.locator("[data-part=class-spread] figcaption")).to_contain_text("1 phone")
@@ -141,7 +144,7 @@ async def test_a_page_that_was_loaded_anew_before_its_first_word_reads_it_and_me
 async def test_a_phone_that_was_replaced_by_another_tab_lets_it_be(browser: Browser):
     async with run_server(ScriptedEngine(WORDS)) as server, lesson(browser, server) as room:
         phone = await room.phone()
-        another = await phone.context.new_page()
+        another = await another_window(phone)
         room.listen(another)
         await another.goto(phone.url)
         await expect(status(phone)).to_have_attribute("data-status", "replaced")

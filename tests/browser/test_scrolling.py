@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Browser, Page, expect
 
-from tests.browser.test_chat import Server, done, engine, opened, ready, send, until
+from tests.browser.test_chat import Server, done, engine, opened, pace, ready, send, until
 from tests.browser.test_conversations import open_list
 
 pytestmark = pytest.mark.browser
@@ -46,9 +46,11 @@ async def more_text(page: Page) -> None:
 async def test_what_grows_or_shrinks_around_the_text_does_not_count_as_scrolling(
     server: Server, browser: Browser
 ) -> None:
-    async with opened(browser, server(engine(LONG, 15)).url, **SMALL) as page:
+    scripted = engine(LONG, 1)
+    async with opened(browser, server(scripted).url, **SMALL) as page:
         await send(page)
         await done(page)
+        pace(scripted, 15)
         await page.get_by_text("Where the time went").click()
         await expect(page.locator(".waterfall")).to_be_visible(timeout=20_000)
         await send(page, "Once more")
@@ -68,9 +70,11 @@ async def test_what_grows_or_shrinks_around_the_text_does_not_count_as_scrolling
 
 
 async def test_a_reply_that_comes_in_one_chat_does_not_move_another(server: Server, browser: Browser) -> None:
-    async with opened(browser, server(engine(LONG, 15)).url, **SMALL) as page:
+    scripted = engine(LONG, 1)
+    async with opened(browser, server(scripted).url, **SMALL) as page:
         await send(page, "The other one")
         await done(page)
+        pace(scripted, 15)
         await page.get_by_role("button", name="New chat").click()
         await send(page, "The one that streams")
         await until(page, "document.querySelectorAll('.answer p').length > 5")
