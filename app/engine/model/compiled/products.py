@@ -1,9 +1,7 @@
 """Weight times activations, both in small integers: a worker's share of the tiles of one product.
 
 A tile is eight outputs for all rows, so that a weight is read from memory once a step. Rows go
-through it four at a time. Workers take large pieces first and small ones at the end (guided
-self-scheduling, Polychronopoulos and Kuck 1987): long reads are fast, and nobody is waited for long.
-It refuses to know which product of the model this is.
+through it four at a time. It refuses to know which product of the model this is.
 """
 
 from __future__ import annotations
@@ -14,6 +12,8 @@ from app.engine.model.compiled.packing import LANES, Packed
 
 #: Bytes of one group in a tile of 4-bit codes.
 _FOUR_BIT_BYTES = 128
+#: Into so many pieces a product is cut, to be taken by whoever is free.
+_PIECES = 24
 
 
 @inlined
@@ -29,8 +29,7 @@ def multiply(team, phase, weight, layer, count, desk, out):  # type: ignore[no-u
     The activations are the desk's codes and measures. All workers are done when it returns.
     """
     tiles = weight.codes.shape[1] if count > 0 else 0
-    workers = desk.scores.shape[0]
-    size = _piece(tiles, workers)
+    size = max(1, tiles // _PIECES)
     first = take(team, phase, size)
     while first < tiles:
         for tile in range(first, min(first + size, tiles)):
@@ -44,15 +43,5 @@ def multiply(team, phase, weight, layer, count, desk, out):  # type: ignore[no-u
             else:
                 a, a_step = desk.wide_codes.ctypes.data, desk.wide_codes.strides[0]
                 eight_bit_tile(w, d, groups, a, a_step, s, s_step, y, y_step, count)
-        size = _piece(tiles - first - size, workers)
         first = take(team, phase, size)
     meet(team, phase)
-
-
-# Private
-
-
-@inlined
-def _piece(left, workers):  # type: ignore[no-untyped-def]
-    """How many of the ``left`` tiles to take at once: half of what would be fair."""
-    return max(1, left // (2 * workers))
