@@ -1,6 +1,6 @@
 """Intrinsic: numbers rounded to 8 bits in groups of 32, each with a scale of its own.
 
-Written by hand because a compiler that is given the loop makes a third of the speed of it: it does not see
+Written by hand because a compiler that is given the loop makes a quarter of the speed of it: it does not see
 that the largest of 32 is wanted in one piece and that the codes fit into bytes. It refuses to know products.
 """
 
