@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from app.engine.model.compiled.crew import alone, compiled
-from app.engine.model.compiled.packing import Packed, packed
+from app.engine.model.compiled.packing import BLOCK, Packed, packed
 from app.engine.model.compiled.products import multiply
 from app.engine.model.linear import Int4, Int8, Linear, Plain, Prepacked, per_row
 from app.engine.model.tensors import GROUP, Dense, FourBit, Weight
@@ -91,10 +91,11 @@ class _Compiled:
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         rows, size = x.shape
+        groups = (-(-rows // BLOCK), size // GROUP, BLOCK)
         desk = _Codes(
-            np.ones((rows, size), np.int8),
-            np.ones((rows, size), np.int16),
-            np.ones((rows, size // GROUP, 2), np.float32),
+            np.ones((*groups, GROUP), np.int8),
+            np.ones((*groups, GROUP), np.int16),
+            np.ones((*groups, 2), np.float32),
         )
         out = np.zeros((rows, self._weight.bias.shape[1]), np.float32)
         _multiply(alone(1), self._weight, rows, desk, out)

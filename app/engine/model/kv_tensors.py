@@ -25,6 +25,10 @@ from app.errors import StartupError
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
 
 
+#: So many positions are copied together: the compiled pass lays their keys out as one block.
+TOGETHER = 32
+
+
 class KVTensors:
     """Room for ``slots`` sequences of ``context`` tokens each."""
 
@@ -58,19 +62,23 @@ class KVTensors:
         return self._all.view(torch.int16).numpy()
 
     def copy(self, src: int, dst: int, num_tokens: int) -> None:
-        """Copy the first ``num_tokens`` positions of slot ``src`` to slot ``dst``."""
-        self._all[:, :, dst, :, :num_tokens] = self._all[:, :, src, :, :num_tokens]
+        """Copy the first ``num_tokens`` positions of slot ``src`` to ``dst``, and what shares their block."""
+        end = _up(num_tokens, TOGETHER)
+        self._all[:, :, dst, :, :end] = self._all[:, :, src, :, :end]
 
     def release(self, slot: int, keep_tokens: int) -> None:
-        """Give the whole pages that hold only positions from ``keep_tokens`` on back to the system."""
+        """Give the whole pages that hold only positions from ``keep_tokens`` on back to the system.
+
+        What shares their block with the last that is kept, is kept as well.
+        """
         if self._memory is None or not hasattr(mmap, "MADV_DONTNEED"):
             return
         layers, two, slots, heads, context, dim = self._all.shape
-        row = dim * self._all.element_size()
+        row, keep = dim * self._all.element_size(), _up(keep_tokens, TOGETHER)
         for pair in range(layers * two):
             for head in range(heads):
                 lane = ((pair * slots + slot) * heads + head) * context * row
-                first = _up(lane + keep_tokens * row)
+                first = _up(lane + keep * row, mmap.PAGESIZE)
                 end = (lane + context * row) // mmap.PAGESIZE * mmap.PAGESIZE
                 if end > first:
                     self._memory.madvise(mmap.MADV_DONTNEED, first, end - first)
@@ -79,8 +87,8 @@ class KVTensors:
 # Private
 
 
-def _up(offset: int) -> int:
-    return -(-offset // mmap.PAGESIZE) * mmap.PAGESIZE
+def _up(number: int, step: int) -> int:
+    return -(-number // step) * step
 
 
 def _on_demand(shape: tuple[int, ...], dtype: torch.dtype) -> tuple[mmap.mmap, torch.Tensor]:

@@ -87,14 +87,15 @@ def _device(name: str) -> torch.device:
 def _cpu() -> Numerics:
     """By the processor's instructions.
 
-    With those for bf16 (AVX-512 BF16, AMX) torch's packed operators wait for memory, not for arithmetic; up
-    to 6 rows the 4-bit one wins, above the bf16 one (bench/operators.py). Without them our own
-    code is several times faster than any of torch's (bench/RESULTS.md). Elsewhere: plain float32.
+    Our own code wherever it can be compiled: several times faster than any of torch's without bf16
+    instructions, twice as fast with them (bench/RESULTS.md). Where there is no compiler but there are such
+    instructions (AVX-512 BF16, AMX), torch's packed operators: up to 6 rows the 4-bit one wins, above
+    the bf16 one. Elsewhere plain float32.
     """
     device, bf16, f32 = torch.device("cpu"), torch.bfloat16, torch.float32
     if torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512"):
-        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
-            return Numerics(device, bf16, f32, kv=bf16, packed=True, int4_rows=6, int8_rows=2, apart_rows=6)
         if find_spec("numba") is not None:
             return compiled()
+        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
+            return Numerics(device, bf16, f32, kv=bf16, packed=True, int4_rows=6, int8_rows=2, apart_rows=6)
     return Numerics(device, f32, residual=f32, kv=f32)

@@ -13,7 +13,7 @@ import torch
 
 from app.engine.model.architecture import Architecture
 from app.engine.model.batch import Batch, batches
-from app.engine.model.kv_tensors import KVTensors
+from app.engine.model.kv_tensors import TOGETHER, KVTensors
 from app.engine.model.llama import Llama
 from app.engine.model.numerics import Numerics
 from app.engine.model.static_decode import StaticDecode
@@ -49,8 +49,7 @@ class Runner:
             # One more where rows are padded: what padding writes must land nowhere.
             slots=num_slots + on_cuda,
             kv_heads=model.arch.kv_heads,
-            # The compiled pass looks at eight positions at a time.
-            context=-(-context_tokens // 8) * 8,
+            context=-(-context_tokens // TOGETHER) * TOGETHER,
             head_dim=model.arch.head_dim,
             dtype=model.numerics.kv,
             device=model.numerics.device,

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 import torch
 
-from app.engine.model.kv_tensors import KVTensors
+from app.engine.model.kv_tensors import TOGETHER, KVTensors
 from app.errors import StartupError
 
 SLOTS, CONTEXT = 8, 4096
 
 
-def _kv(context: int = CONTEXT, slots: int = SLOTS) -> KVTensors:
+def _kv(context: int = CONTEXT, slots: int = SLOTS, head_dim: int = 64) -> KVTensors:
     return KVTensors(
-        layers=4, slots=slots, kv_heads=2, context=context, head_dim=64,
+        layers=4, slots=slots, kv_heads=2, context=context, head_dim=head_dim,
         dtype=torch.float32, device=torch.device("cpu"),
     )  # fmt: skip
 
@@ -63,12 +63,25 @@ def test_release_keeps_what_is_to_be_kept_and_other_slots() -> None:
         assert (kv.layer(layer)[:, 4, :, :300] == 5).all()
 
 
-def test_a_copy_takes_exactly_the_tokens_named() -> None:
+@pytest.mark.parametrize("num_tokens", [1, TOGETHER - 1, TOGETHER, TOGETHER + 1])
+def test_a_copy_takes_the_tokens_named_and_what_shares_their_block(num_tokens: int) -> None:
     kv = _kv()
-    _write(kv, 0, 0, 50)
-    kv.copy(0, 7, 20)
-    assert (kv.layer(1)[:, 7, :, :20] == 1).all()
-    assert (kv.layer(1)[:, 7, :, 20:] == 0).all()
+    _write(kv, 0, 0, 3 * TOGETHER)
+    kv.copy(0, 7, num_tokens)
+    end = TOGETHER if num_tokens <= TOGETHER else 2 * TOGETHER
+    assert (kv.layer(1)[:, 7, :, :end] == 1).all()
+    assert (kv.layer(1)[:, 7, :, end:] == 0).all()
+
+
+@pytest.mark.parametrize("head_dim", [64, 128, 256])
+@pytest.mark.parametrize("keep", [1, 5, TOGETHER, TOGETHER + 1])
+def test_a_block_of_which_one_token_is_kept_is_kept_whole(head_dim: int, keep: int) -> None:
+    """A block may lie in several pages; the compiled pass has parts of each of its keys in all of them."""
+    kv = _kv(head_dim=head_dim)
+    _write(kv, 3, 0, 4 * TOGETHER)
+    kv.release(3, keep)
+    end = TOGETHER if keep <= TOGETHER else 2 * TOGETHER
+    assert (kv.layer(1)[:, 3, :, :end] == 4).all()
 
 
 def test_more_room_than_there_is_memory_is_fine_until_it_is_written() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from app.engine.model.compiled.packing import BLOCK
 from app.engine.model.compiled.rounding import round_to_bytes, round_to_shorts
 from app.engine.model.tensors import GROUP
 
@@ -26,10 +27,12 @@ def _shorts(values: Any, codes: Any, measures: Any) -> None:
 
 
 def rounded(values: np.ndarray, kind: Any) -> tuple[np.ndarray, np.ndarray]:
-    codes = np.full(len(values), 99, kind)
-    measures = np.full((len(values) // GROUP, 2), 99, np.float32)
+    """What is written for the first row of a block; the other rows' places must stay as they are."""
+    codes = np.full((len(values) // GROUP, BLOCK, GROUP), 99, kind)
+    measures = np.full((len(values) // GROUP, BLOCK, 2), 99, np.float32)
     (_bytes if kind is np.int8 else _shorts)(values, codes, measures)
-    return codes, measures
+    assert (codes[:, 1:] == 99).all() and (measures[:, 1:] == 99).all()
+    return codes[:, 0].reshape(-1), measures[:, 0]
 
 
 def by_numpy(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -2,9 +2,10 @@
 
     packing ─▶ kernels (products, attention, arithmetic, crew; their intrinsics) ─▶ model
 
-For x86 processors without bf16 instructions, on which torch's packed operators compute for longer
-than memory is read (bench/RESULTS.md). Compiling takes some twenty seconds, once for each version
-and machine. It refuses to know sequences, chunks and sampling.
+For x86 processors with AVX2; products take instructions made for small integers (VNNI) where there are
+some. torch's packed operators take twice as long, several times as long without bf16 instructions
+(bench/RESULTS.md). Compiling takes some twenty seconds, once for each version and machine. It refuses to
+know sequences, chunks and sampling.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Attention of each row to all positions up to its own, for one layer: a worker's share of the heads.
 
 The query heads of one key head are computed together, three at a time, so that keys and values are
-read and widened once for them. Prompts' and running sequences' rows are the same here: a row is a
-slot and a position. It refuses to know where keys and values come from.
+read and widened once for them. Keys lie in blocks of positions, number by number, so that scores grow
+side by side and nothing is added up across a register. Prompts' and running sequences' rows are the same
+here: a row is a slot and a position. It refuses to know where keys and values come from.
 """
 
 from __future__ import annotations
@@ -12,18 +13,36 @@ import numpy as np
 from app.engine.model.compiled.arithmetic import exp
 from app.engine.model.compiled.crew import inlined, meet, take
 from app.engine.model.compiled.float_sums import (
+    POSITIONS,
+    halve_key,
+    halve_value,
+    largest,
     mix_1x8,
     mix_1x64,
     mix_3x8,
     mix_3x32,
-    score_1x8,
-    score_3x4,
+    score_1,
+    score_3,
 )
+from app.engine.model.compiled.instructions import LANES
 
 #: Positions whose values are read for one query head after the other while they are near.
 _PIECE = 64
-#: Scores are computed up to eight at a time, and behind them stands what they add up to.
+#: Behind a row's scores stands what they add up to. As many as fill a line of the cache.
 SPARE = 16
+
+
+@inlined
+def write_key(key, lane, position):  # type: ignore[no-untyped-def]
+    """``key`` [dim] into its place in ``lane`` [context, dim], which is a head's memory."""
+    block, place = position // POSITIONS, position % POSITIONS
+    halve_key(key.ctypes.data, lane[block * POSITIONS].ctypes.data + 2 * place, len(key))
+
+
+@inlined
+def write_value(value, lane, position):  # type: ignore[no-untyped-def]
+    """The same of a value, which is a row."""
+    halve_value(value.ctypes.data, lane[position].ctypes.data, len(value))
 
 
 @inlined
@@ -75,15 +94,15 @@ def _score(query, keys, count, scores):  # type: ignore[no-untyped-def]
     """Three heads at once, so that a key is widened once for them; then those that are left."""
     share, dim = query.shape
     scale = np.float32(1) / np.sqrt(np.float32(dim))
-    step, q_step, s_step = keys.strides[0], query.strides[0], scores.strides[0]
+    q_step, s_step = query.strides[0], scores.strides[0]
     head = 0
     while head < share:
         query_at, score_at = query.ctypes.data + head * q_step, scores.ctypes.data + head * s_step
         if head + 3 <= share:
-            score_3x4(query_at, q_step, keys.ctypes.data, step, dim, count, scale, score_at, s_step)
+            score_3(query_at, q_step, keys.ctypes.data, dim, count, scale, score_at, s_step)
             head += 3
         else:
-            score_1x8(query_at, q_step, keys.ctypes.data, step, dim, count, scale, score_at, s_step)
+            score_1(query_at, q_step, keys.ctypes.data, dim, count, scale, score_at, s_step)
             head += 1
 
 
@@ -118,12 +137,15 @@ def _mix(scores, values, first, end, out):  # type: ignore[no-untyped-def]
 @inlined
 def _exponentials(scores):  # type: ignore[no-untyped-def]
     """e to each score, less the largest of them, in place; their sum."""
-    largest = scores[0]
-    for k in range(len(scores)):
-        largest = max(largest, scores[k])
+    most = scores[0]
+    whole = len(scores) - len(scores) % LANES
+    if whole > 0:
+        most = largest(scores.ctypes.data, whole)
+    for k in range(whole, len(scores)):
+        most = max(most, scores[k])
     total = np.float32(0)
     for k in range(len(scores)):
-        weight = exp(scores[k] - largest)
+        weight = exp(scores[k] - most)
         scores[k] = weight
         total += weight
     return total

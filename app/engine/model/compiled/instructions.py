@@ -44,8 +44,9 @@ class Writer:
         """``total``, a place on the stack, becomes itself + a * b."""
         self.builder.store(self.call("llvm.fma.v8f32", FLOATS, a, b, self.builder.load(total)), total)
 
-    def plus(self, address: Any, stride: Any, times: int) -> Any:
-        return self.builder.add(address, self.builder.mul(stride, ir.Constant(I64, times)))
+    def plus(self, address: Any, stride: Any, times: Any) -> Any:
+        times = ir.Constant(I64, times) if isinstance(times, int) else times
+        return self.builder.add(address, self.builder.mul(stride, times))
 
     def everywhere(self, value: Any, lanes: int) -> Any:
         """A vector with ``value`` in each lane."""
@@ -54,29 +55,12 @@ class Writer:
         zeros = ir.Constant(ir.VectorType(I32, lanes), None)
         return self.builder.shuffle_vector(one, one, zeros)
 
-    def sums_of_lanes(self, vectors: list[Any]) -> Any:
-        """4 or 8 vectors of 8 lanes -> one of as many lanes: lane i is the sum of vector i's lanes.
-
-        Neighbours within each half of a register are added first, as the processor does it at once.
-        """
-        fours = []
-        for k in range(0, len(vectors), 4):
-            a, b, c, d = vectors[k : k + 4]
-            # Four sums of lower halves, then four of upper halves.
-            fours.append(self._neighbours_added(self._neighbours_added(a, b), self._neighbours_added(c, d)))
-        lower = [lane + LANES * k for k in range(len(fours)) for lane in range(4)]
-        first, last = fours[0], fours[-1]
-        halves = (self._shuffled(first, last, lower), self._shuffled(first, last, [k + 4 for k in lower]))
-        return self.builder.fadd(*halves)
-
-    def _neighbours_added(self, a: Any, b: Any) -> Any:
-        """Lanes a0 + a1, a2 + a3, b0 + b1, b2 + b3, then the same of the upper halves."""
-        evens = self._shuffled(a, b, [0, 2, 8, 10, 4, 6, 12, 14])
-        odds = self._shuffled(a, b, [1, 3, 9, 11, 5, 7, 13, 15])
-        return self.builder.fadd(evens, odds)
-
-    def _shuffled(self, a: Any, b: Any, lanes: list[int]) -> Any:
-        return self.builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(I32, len(lanes)), lanes))
+    def over_lanes(self, joined: Callable[[Any, Any], Any], vector: Any) -> Any:
+        """The lanes of a vector, joined two by two to one number."""
+        for width in (4, 2, 1):
+            places = ir.Constant(ir.VectorType(I32, LANES), [k ^ width for k in range(LANES)])
+            vector = joined(vector, self.builder.shuffle_vector(vector, vector, places))
+        return self.builder.extract_element(vector, ir.Constant(I32, 0))
 
     def call(self, name: str, result: Any, *arguments: Any) -> Any:
         kind = ir.FunctionType(result, [argument.type for argument in arguments])

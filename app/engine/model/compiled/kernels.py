@@ -21,11 +21,10 @@ from app.engine.model.compiled.arithmetic import (
     normalise,
     turn,
 )
-from app.engine.model.compiled.attention import attend
+from app.engine.model.compiled.attention import attend, write_key, write_value
 from app.engine.model.compiled.crew import compiled, inlined, meet, take
-from app.engine.model.compiled.float_sums import halve
-from app.engine.model.compiled.packing import Packed
-from app.engine.model.compiled.products import is_four_bit, multiply
+from app.engine.model.compiled.packing import BLOCK, Packed
+from app.engine.model.compiled.products import multiply, takes_bytes
 from app.engine.model.compiled.rounding import round_to_bytes, round_to_shorts
 
 #: Phases of a layer, and after the last layer.
@@ -64,9 +63,9 @@ class Desk(NamedTuple):
     """Room for what lies between two products, for at least as many rows as the step has."""
 
     values: np.ndarray  # float32 [rows, widest input]
-    codes: np.ndarray  # int8 [rows, widest input]: the values rounded
-    wide_codes: np.ndarray  # the same as int16, for weights of 8 bits
-    measures: np.ndarray  # float32 [rows, groups, 2]: scale, and scale * sum of codes
+    codes: np.ndarray  # int8 [blocks, groups, BLOCK, GROUP]: the values rounded
+    wide_codes: np.ndarray  # the same as int16, for weights that take them
+    measures: np.ndarray  # float32 [blocks, groups, BLOCK, 2]: scale, and scale * sum of codes
     fused: np.ndarray  # float32 [rows, query + key + value]
     gated: np.ndarray  # float32 [rows, gate + up]
     scores: np.ndarray  # float32 [workers, query heads of a key head, context + SPARE]
@@ -106,35 +105,38 @@ def step(team, weights, eps, rows, desk, cache, logits):  # type: ignore[no-unty
 @inlined
 def _round(values, weight, row, desk):  # type: ignore[no-untyped-def]
     """The row's values as the codes that ``weight`` takes."""
-    groups, measures = weight.codes.shape[2], desk.measures[row].ctypes.data
-    if is_four_bit(weight):
-        round_to_bytes(values.ctypes.data, groups, desk.codes[row].ctypes.data, measures)
+    groups, block, place = weight.codes.shape[2], row // BLOCK, row % BLOCK
+    measures = desk.measures[block, 0, place].ctypes.data
+    if takes_bytes(weight):
+        round_to_bytes(values.ctypes.data, groups, desk.codes[block, 0, place].ctypes.data, measures)
     else:
-        round_to_shorts(values.ctypes.data, groups, desk.wide_codes[row].ctypes.data, measures)
+        round_to_shorts(values.ctypes.data, groups, desk.wide_codes[block, 0, place].ctypes.data, measures)
 
 
 @inlined
 def _begin(team, phase, norm, eps, x, weight, layer, desk, out):  # type: ignore[no-untyped-def]
     """The norm before a product, whose output begins as its bias."""
-    row = take(team, phase, 1)
-    while row < len(x):
-        normalise(x[row], norm, eps, desk.values[row])
-        _round(desk.values[row], weight, row, desk)
-        copy(weight.bias[layer], out[row])
-        row = take(team, phase, 1)
+    first = take(team, phase, BLOCK)
+    while first < len(x):
+        for row in range(first, min(first + BLOCK, len(x))):
+            normalise(x[row], norm, eps, desk.values[row])
+            _round(desk.values[row], weight, row, desk)
+            copy(weight.bias[layer], out[row])
+        first = take(team, phase, BLOCK)
     meet(team, phase)
 
 
 @inlined
 def _end(team, phase, gated, x, weight, layer, desk):  # type: ignore[no-untyped-def]
     """What attention or the gate has made, rounded for the product that is added to ``x``."""
-    row = take(team, phase, 1)
-    while row < len(x):
-        if gated:
-            gate(desk.gated[row], desk.values[row])
-        _round(desk.values[row], weight, row, desk)
-        add(weight.bias[layer], x[row])
-        row = take(team, phase, 1)
+    first = take(team, phase, BLOCK)
+    while first < len(x):
+        for row in range(first, min(first + BLOCK, len(x))):
+            if gated:
+                gate(desk.gated[row], desk.values[row])
+            _round(desk.values[row], weight, row, desk)
+            add(weight.bias[layer], x[row])
+        first = take(team, phase, BLOCK)
     meet(team, phase)
 
 
@@ -160,8 +162,8 @@ def _write(team, phase, query_norm, key_norm, eps, rows, fused, kv):  # type: ig
             if head >= heads and not fits_half(part):
                 rows.x[row, 0] = np.float32(np.nan)
             if head >= heads + kv_heads:
-                halve(part.ctypes.data, kv[1, slot, head - heads - kv_heads, position].ctypes.data, dim)
+                write_value(part, kv[1, slot, head - heads - kv_heads], position)
             elif head >= heads:
-                halve(part.ctypes.data, kv[0, slot, head - heads, position].ctypes.data, dim)
+                write_key(part, kv[0, slot, head - heads], position)
         row = take(team, phase, 1)
     meet(team, phase)

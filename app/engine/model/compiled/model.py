@@ -18,7 +18,7 @@ from app.engine.model.blocks import Block, read
 from app.engine.model.compiled.attention import SPARE
 from app.engine.model.compiled.crew import Crew
 from app.engine.model.compiled.kernels import LAST_PHASES, PHASES, Desk, Rows, Weights, step
-from app.engine.model.compiled.packing import Packed, packed
+from app.engine.model.compiled.packing import BLOCK, Packed, packed
 from app.engine.model.kv_tensors import KVTensors
 from app.engine.model.numerics import Numerics
 from app.engine.model.tensors import GROUP, EightBit, Tensors, Weight
@@ -86,11 +86,12 @@ class CompiledLlama:
         if self._desk is None or len(self._desk.values) < num_rows:
             a = self.arch
             widest = max(a.hidden, a.heads * a.head_dim, a.intermediate)
+            groups = (-(-num_rows // BLOCK), widest // GROUP, BLOCK)
             self._desk = Desk(
                 values=np.empty((num_rows, widest), np.float32),
-                codes=np.empty((num_rows, widest), np.int8),
-                wide_codes=np.empty((num_rows, widest), np.int16),
-                measures=np.empty((num_rows, widest // GROUP, 2), np.float32),
+                codes=np.empty((*groups, GROUP), np.int8),
+                wide_codes=np.empty((*groups, GROUP), np.int16),
+                measures=np.empty((*groups, 2), np.float32),
                 fused=np.empty((num_rows, (a.heads + 2 * a.kv_heads) * a.head_dim), np.float32),
                 gated=np.empty((num_rows, 2 * a.intermediate), np.float32),
                 scores=np.empty((self._crew.workers, a.heads // a.kv_heads, context + SPARE), np.float32),

@@ -2,7 +2,8 @@
 
 A tile of a 4-bit weight is for each group of 32 inputs 128 bytes: four vectors of 32, whose low
 halves hold the codes of four inputs for all eight outputs and whose high halves those of the next four.
-A tile of an 8-bit weight is 256 bytes a group: sixteen times two inputs for eight outputs. Pure numpy.
+A tile of an 8-bit weight is 256 bytes a group: sixteen times two inputs for eight outputs, or, for processors
+that multiply four bytes at once, eight times four inputs, without a sign: 128 is added. Pure numpy.
 """
 
 from __future__ import annotations
@@ -12,9 +13,15 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from app.engine.model.compiled.processor import DOTS
 from app.engine.model.tensors import GROUP, EightBit, FourBit, Weight
 
 LANES = 8
+#: What is added to 8-bit codes where they are kept without a sign: such instructions want one side so.
+OFFSET = 128
+#: Rows of activations whose codes lie side by side, group by group, so that most of a kernel's addresses are
+#: constants. One worker writes them: two would take each line of the cache from each other.
+BLOCK = 4
 
 
 class Packed(NamedTuple):
@@ -71,9 +78,12 @@ def _four_bit(weight: FourBit) -> tuple[np.ndarray, np.ndarray]:
 def _eight_bit(weight: EightBit) -> tuple[np.ndarray, np.ndarray]:
     codes = _whole_tiles(weight.codes.numpy())
     tiles, groups = codes.shape[0] // LANES, codes.shape[1] // GROUP
-    # [tile, output, group, pair, input] -> [tile, group, pair, output, input]
-    ordered = codes.reshape(tiles, LANES, groups, 16, 2).transpose(0, 2, 3, 1, 4)
-    return ordered.reshape(tiles, groups, 256).view(np.uint8), _by_tile(weight.scale)
+    inputs = 4 if DOTS else 2
+    # [tile, output, group, part, input] -> [tile, group, part, output, input]
+    ordered = codes.reshape(tiles, LANES, groups, GROUP // inputs, inputs).transpose(0, 2, 3, 1, 4)
+    laid = ordered.reshape(tiles, groups, 256).view(np.uint8)
+    # To a byte, 128 more or less is the same.
+    return (laid + np.uint8(OFFSET) if DOTS else laid), _by_tile(weight.scale)
 
 
 def _by_tile(scale: torch.Tensor) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from app.engine.model.compiled.crew import inlined, meet, take
 from app.engine.model.compiled.integer_products import eight_bit_tile, four_bit_tile
 from app.engine.model.compiled.packing import LANES, Packed
+from app.engine.model.compiled.processor import DOTS
 
 #: Bytes of one group in a tile of 4-bit codes.
 _FOUR_BIT_BYTES = 128
@@ -18,8 +19,14 @@ _PIECES = 24
 
 @inlined
 def is_four_bit(weight: Packed) -> bool:
-    """Whether ``weight`` takes int8 codes; else it takes int16."""
+    """Whether ``weight`` has 4 bits; else it has 8."""
     return weight.codes.shape[3] == _FOUR_BIT_BYTES  # type: ignore[no-any-return]
+
+
+@inlined
+def takes_bytes(weight: Packed) -> bool:
+    """Whether ``weight`` takes int8 codes; else it takes int16."""
+    return DOTS or is_four_bit(weight)
 
 
 @inlined
@@ -37,11 +44,13 @@ def multiply(team, phase, weight, layer, count, desk, out):  # type: ignore[no-u
             groups = weight.codes.shape[2]
             s, s_step = desk.measures.ctypes.data, desk.measures.strides[0]
             y, y_step = out.ctypes.data + tile * LANES * 4, out.strides[0]
-            if is_four_bit(weight):
+            if takes_bytes(weight):
                 a, a_step = desk.codes.ctypes.data, desk.codes.strides[0]
-                four_bit_tile(w, d, groups, a, a_step, s, s_step, y, y_step, count)
             else:
                 a, a_step = desk.wide_codes.ctypes.data, desk.wide_codes.strides[0]
+            if is_four_bit(weight):
+                four_bit_tile(w, d, groups, a, a_step, s, s_step, y, y_step, count)
+            else:
                 eight_bit_tile(w, d, groups, a, a_step, s, s_step, y, y_step, count)
         first = take(team, phase, size)
     meet(team, phase)

@@ -6,7 +6,6 @@ that the largest of 32 is wanted in one piece and that the codes fit into bytes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -20,13 +19,13 @@ from app.engine.model.compiled.instructions import (
     FLOATS,
     I8,
     I16,
-    I32,
     INTS,
     LANES,
     Writer,
     apart,
     same,
 )
+from app.engine.model.compiled.packing import BLOCK
 
 #: Vectors of one group.
 _VECTORS = 4
@@ -37,7 +36,8 @@ _SIZE = 0x7FFFFFFF
 def _round(bits: int) -> Any:
     """An intrinsic: codes -127..127 of ``bits`` bits, and for each group its scale and scale * sum of codes.
 
-    Arguments: address of the float32 values, number of groups, addresses of the codes and of the measures.
+    Arguments: address of one row's float32 values, number of groups, addresses of the row's place in its
+    block of codes and of measures.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -50,8 +50,8 @@ def _round(bits: int) -> Any:
                     w,
                     bits,
                     w.plus(values, loop.index, 128),
-                    w.plus(codes, loop.index, 4 * bits),
-                    w.plus(measures, loop.index, 8),
+                    w.plus(codes, loop.index, BLOCK * 4 * bits),
+                    w.plus(measures, loop.index, BLOCK * 8),
                 )
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -77,7 +77,7 @@ def _round_group(w: Writer, bits: int, values: Any, codes: Any, measures: Any) -
         return b.select(b.icmp_signed(">", one, other), one, other)
 
     sizes = [b.and_(b.bitcast(part, INTS), same(INTS, _SIZE)) for part in parts]
-    largest = b.bitcast(_over_lanes(w, larger, reduce(larger, sizes)), F32)
+    largest = b.bitcast(w.over_lanes(larger, reduce(larger, sizes)), F32)
     zero, most = ir.Constant(F32, 0.0), ir.Constant(F32, 127.0)
     factor = b.select(b.fcmp_ordered(">", largest, zero), b.fdiv(most, largest), zero)
     factors = w.everywhere(factor, LANES)
@@ -86,17 +86,8 @@ def _round_group(w: Writer, bits: int, values: Any, codes: Any, measures: Any) -
     kind = ir.VectorType(I8 if bits == 8 else I16, LANES)
     for k, part in enumerate(whole):
         w.store(b.trunc(part, kind), codes, LANES * bits // 8 * k)
-    total = b.sitofp(_over_lanes(w, b.add, reduce(b.add, whole)), F32)
+    total = b.sitofp(w.over_lanes(b.add, reduce(b.add, whole)), F32)
     # Not divided: a compiler that may be inexact makes this of it, and another one does not.
     scale = b.fmul(largest, ir.Constant(F32, 1 / 127))
     w.store(scale, measures)
     w.store(b.fmul(scale, total), measures, 4)
-
-
-def _over_lanes(w: Writer, joined: Callable[[Any, Any], Any], vector: Any) -> Any:
-    """The lanes of a vector of integers, joined two by two: lane 0 gets all of them."""
-    b = w.builder
-    for width in (4, 2, 1):
-        places = ir.Constant(ir.VectorType(I32, LANES), [k ^ width for k in range(LANES)])
-        vector = joined(vector, b.shuffle_vector(vector, vector, places))
-    return b.extract_element(vector, ir.Constant(I32, 0))
