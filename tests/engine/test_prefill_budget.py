@@ -44,6 +44,20 @@ def test_the_few_do_not_hold_up_the_many():
     assert budget().tokens(num_streaming=1, num_waiting=15) == 128
 
 
+def test_while_several_wait_a_step_may_take_as_long_as_reading_a_token():
+    tokens = budget().tokens(num_streaming=12, num_waiting=2)
+    assert duration_ns(12, tokens) == 60 * MS
+    # One alone is not worth that: the others would feel a stumble.
+    assert duration_ns(12, budget().tokens(num_streaming=12, num_waiting=1)) == 25 * MS
+
+
+def test_where_steps_take_longer_than_reading_several_get_no_more_than_one():
+    slow = PrefillBudget(most=128, least=8, gap_ratio=2.5)
+    slow.observe(80 * MS, num_rows=3, num_prompt_tokens=0)
+    slow.observe(512 * MS, num_rows=0, num_prompt_tokens=128)
+    assert slow.tokens(3, 2) == slow.tokens(3, 1) > 8
+
+
 def test_a_prompt_always_gets_on():
     slow = PrefillBudget(most=128, least=8, gap_ratio=2.5)
     slow.observe(1 * MS, num_rows=1, num_prompt_tokens=0)
