@@ -36,7 +36,9 @@ class Settings:
     engine: str = knob("local", "local, scripted or upstream")
     model: str = knob("", "Hugging Face id, folder or GGUF file; empty: the packaged SmolLM2-135M")
     device: str = knob("auto", "auto: CUDA when there, else MPS, else CPU")
-    dtype: str = knob("auto", "auto: the fastest on the device whose quality is checked")
+    dtype: str = knob(
+        "auto", "float32, bfloat16, float16, or auto: the fastest on the device whose quality is checked"
+    )
     script: str = knob("", "the scripted engine's file: a JSON list of [text or {hex}, delay in ms]")
     upstream: str = knob("", "base URL of an OpenAI-compatible server, with or without /v1")
     upstream_model: str = knob("", "its model's name; empty: the first it lists")

@@ -61,6 +61,8 @@ def choose(device: str, dtype: str) -> Numerics:
     if dtype == "auto":
         return _cpu()
     kind = _DTYPES[dtype]
+    if kind is torch.bfloat16 and _has_bf16():
+        return packed()
     return Numerics(where, kind, residual=torch.float32, kv=torch.float32)
 
 
@@ -68,6 +70,12 @@ def compiled() -> Numerics:
     """Our own machine code: 8-bit activations, float32 sums, keys and values in float16."""
     f32 = torch.float32
     return Numerics(torch.device("cpu"), f32, residual=f32, kv=torch.float16, compiled=True)
+
+
+def packed() -> Numerics:
+    """torch's packed bf16 operators: up to 6 rows the 4-bit one wins, above the bf16 one."""
+    cpu, bf16 = torch.device("cpu"), torch.bfloat16
+    return Numerics(cpu, bf16, torch.float32, kv=bf16, packed=True, int4_rows=6, int8_rows=2, apart_rows=6)
 
 
 # Private
@@ -85,17 +93,16 @@ def _device(name: str) -> torch.device:
 
 
 def _cpu() -> Numerics:
-    """By the processor's instructions.
-
-    Our own code wherever it can be compiled: several times faster than any of torch's without bf16
-    instructions, twice as fast with them (bench/RESULTS.md). Where there is no compiler but there are such
-    instructions (AVX-512 BF16, AMX), torch's packed operators: up to 6 rows the 4-bit one wins, above
-    the bf16 one. Elsewhere plain float32.
+    """Our own code wherever it can be compiled: several times faster than any of torch's without bf16
+    instructions, twice as fast with them (bench/RESULTS.md). Elsewhere torch's packed operators or float32.
     """
-    device, bf16, f32 = torch.device("cpu"), torch.bfloat16, torch.float32
-    if torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512"):
-        if find_spec("numba") is not None:
-            return compiled()
-        if torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported():
-            return Numerics(device, bf16, f32, kv=bf16, packed=True, int4_rows=6, int8_rows=2, apart_rows=6)
-    return Numerics(device, f32, residual=f32, kv=f32)
+    if torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512") and find_spec("numba") is not None:
+        return compiled()
+    if _has_bf16():
+        return packed()
+    return Numerics(torch.device("cpu"), torch.float32, residual=torch.float32, kv=torch.float32)
+
+
+def _has_bf16() -> bool:
+    """Whether the processor multiplies bf16 numbers at once."""
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()

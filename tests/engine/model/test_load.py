@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from app.engine.model import load
@@ -89,3 +91,14 @@ def test_what_the_hand_written_pass_cannot_do_is_left_to_transformers(change: di
     config = config_of("qwen2").to_dict()
     assert parse(config) is not None
     assert parse({**config, **change}) is None
+
+
+def test_bfloat16_takes_the_packed_operators_where_the_processor_has_the_instructions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for has in (False, True):
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", functools.partial(bool, has))
+        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: False)
+        assert choose("cpu", "bfloat16").packed is has
+        auto = choose("cpu", "auto")
+        assert auto.compiled or auto.packed is has, "our own code is faster"

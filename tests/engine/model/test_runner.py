@@ -11,7 +11,7 @@ import torch
 from app.engine.model import generic
 from app.engine.model.batch import lay_out
 from app.engine.model.llama import Llama
-from app.engine.model.numerics import Numerics, choose
+from app.engine.model.numerics import choose, packed
 from app.engine.model.static_decode import StaticDecode
 from app.engine.runner_protocol import Chunk, ModelRunner
 from app.engine.weights import ModelFolder
@@ -147,9 +147,7 @@ def test_no_work_gives_no_rows(both: tuple[Any, ModelRunner]) -> None:
 def test_the_packed_path_is_close_to_the_reference(tmp_path: Path) -> None:
     """Rounding to bf16 is all that sets it apart; slow, but the same, without bf16 instructions."""
     theirs = make("mistral", tmp_path)
-    cpu, bf16 = torch.device("cpu"), torch.bfloat16
-    packed = Numerics(cpu, bf16, torch.float32, kv=bf16, packed=True, int4_rows=6, int8_rows=2, apart_rows=6)
-    ours = runner_of(tmp_path, dtype=packed)
+    ours = runner_of(tmp_path, dtype=packed())
     tokens = _tokens(60, 40)
     right = reference(theirs, tokens).log_softmax(-1)
     got = ours.step([Chunk(0, 0, tokens[:30], True)], []).log_softmax(-1)
