@@ -84,7 +84,7 @@ def eight_bits(draw: np.random.Generator, outputs: int, inputs: int) -> tuple[Ei
     seed=st.integers(0, 2**32 - 1),
     outputs=st.integers(1, 20),
     groups=st.integers(1, 3),
-    rows=st.integers(1, 19),
+    rows=st.integers(1, 30),
 )
 def test_a_product_is_numpys(bits: int, seed: int, outputs: int, groups: int, rows: int) -> None:
     """Of whole numbers, whose sums float32 holds exactly: there is nothing to be near to."""

@@ -32,6 +32,8 @@ from app.engine.model.compiled.processor import DOTS, MANY_REGISTERS
 
 #: Rows for which a weight is unpacked once: as many sums as there are registers for.
 _ROWS_AT_ONCE = (12, 10, 8, 6, 4, 2, 1) if MANY_REGISTERS else (4, 2, 1)
+#: Where each row's codes or measures are: address and offset.
+Places = list[tuple[Any, int]]
 
 
 def _tile(bits: int) -> Any:
@@ -71,7 +73,7 @@ def _multiply_rows(
     builder: Any, bits: int, rows: int, row: Any, weight: Any, scales: Any, groups: Any, codes: Any,
     codes_block: Any, measures: Any, measures_block: Any, out: Any, out_stride: Any,
 ) -> None:  # fmt: skip
-    """The code for ``rows`` rows from ``row`` on: one row or more of a block, or whole blocks."""
+    """The code for ``rows`` rows from ``row`` on, which begins a block if they are of several."""
     w = Writer(builder)
     weight_bytes, scale_bytes = (128, 32) if bits == 4 else (256, 16)
     code_bytes = 32 if bits == 4 or DOTS else 64
@@ -111,10 +113,6 @@ four_bit_tile, eight_bit_tile = _tile(4), _tile(8)
 
 
 # Private
-
-
-#: Where each row's codes of a group are: address and offset.
-Places = list[tuple[Any, int]]
 
 
 def _group(w: Writer, bits: int, weight: Any, codes: Places) -> list[Any]:
