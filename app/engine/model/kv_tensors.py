@@ -1,9 +1,9 @@
 """The keys and values of all slots: contiguous per slot, committed to memory on use.
 
-Layout [layer, key or value, slot, head, position, head_dim]. On a CPU the whole is one anonymous
-mapping without reserve: a page costs memory when it is first written, and ``release`` gives the
-pages behind a sequence back to the system, so memory held follows tokens held although every
-slot has room for the full context.
+Layout [layer, key or value, slot, head, position, head_dim]; inside of a block of ``TOGETHER`` positions
+the compiled pass has its own order for keys. On a CPU the whole is one anonymous mapping without
+reserve: a page costs memory when it is first written, and ``release`` gives the pages behind a sequence
+back to the system, so memory held follows tokens held although every slot has room for the full context.
 
 Why not paged blocks with a gather: attention over 640 tokens in 30 layers took 8.4 ms of CPU time
 for one slot and 52 for eight neighbouring ones, which are one strided batch; with their blocks
@@ -23,9 +23,7 @@ from app.errors import StartupError
 
 #: Lets a mapping be larger than the memory there is. Python 3.11 does not name it; Linux's value.
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
-
-
-#: So many positions are copied together: the compiled pass lays their keys out as one block.
+#: Positions of a block: they are copied and kept together.
 TOGETHER = 32
 
 

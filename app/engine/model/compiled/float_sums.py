@@ -15,9 +15,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from app.engine.model.compiled.instructions import F32, FLOATS, HALVES, I32, I64, LANES, Writer, apart
+from app.engine.model.kv_tensors import TOGETHER
 
 #: Positions whose keys lie together, number by number: one line of the cache for each number.
-POSITIONS = 32
+POSITIONS = TOGETHER
 
 
 def _score(heads: int) -> Any:

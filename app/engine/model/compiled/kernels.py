@@ -75,7 +75,8 @@ class Desk(NamedTuple):
 def step(team, weights, eps, rows, desk, cache, logits):  # type: ignore[no-untyped-def]
     """One worker's share of a step: keys and values of all rows, and the wanted rows' logits.
 
-    ``cache`` float16 [layers, 2, slots, kv_heads, context, head_dim]; ``logits`` float32 [wanted, vocab].
+    ``cache`` float16 [layers, 2, slots, kv_heads, context, head_dim], of which ``attention`` knows the keys'
+    order; ``logits`` float32 [wanted, vocab].
     Of the last layer's work behind its keys and values nobody reads the rows that are not wanted.
     """
     w, x, count, phase = weights, rows.x, len(rows.x), 0
