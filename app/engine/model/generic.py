@@ -112,8 +112,9 @@ def load(folder: ModelFolder, numerics: Numerics, settings: Settings) -> Generic
     """A runner for ``folder``'s model. Raises StartupError when transformers cannot run it so."""
     from transformers import AutoConfig, AutoModelForCausalLM
 
-    # Without packed operators a CPU is fastest, and right, in float32.
-    dtype = torch.float32 if numerics.packed else numerics.compute
+    # It has no packed operators, and without those a CPU is fastest, and right, in float32.
+    is_free = numerics.packed and settings.dtype == "auto"
+    dtype = torch.float32 if is_free else numerics.compute
     try:
         config = AutoConfig.from_pretrained(str(folder.path), trust_remote_code=False)
         model = AutoModelForCausalLM.from_pretrained(

@@ -63,10 +63,10 @@ def load(settings: Settings, progress: Progress) -> tuple[Runner | GenericRunner
 
 
 def suited(arch: Architecture, numerics: Numerics) -> Numerics:
-    """``numerics``, or the plain ones for a model whose sizes do not fit the compiled pass."""
+    """``numerics``, or torch's for a model whose sizes do not fit the compiled pass."""
     inputs = (arch.hidden, arch.intermediate, arch.heads * arch.head_dim)
     fits = arch.head_dim % 8 == 0 and not any(size % GROUP for size in inputs)
-    return numerics if fits or not numerics.compiled else numbers.choose("cpu", "float32")
+    return numerics if fits or not numerics.compiled else numbers.of_torch()
 
 
 def form(numerics: Numerics, settings: Settings) -> type[Llama] | type[CompiledLlama]:

@@ -72,6 +72,12 @@ def compiled() -> Numerics:
     return Numerics(torch.device("cpu"), f32, residual=f32, kv=torch.float16, compiled=True)
 
 
+def of_torch() -> Numerics:
+    """The fastest on a CPU whose results are right, of what torch brings."""
+    f32 = torch.float32
+    return packed() if _has_bf16() else Numerics(torch.device("cpu"), f32, residual=f32, kv=f32)
+
+
 def packed() -> Numerics:
     """torch's packed bf16 operators: up to 6 rows the 4-bit one wins, above the bf16 one."""
     cpu, bf16 = torch.device("cpu"), torch.bfloat16
@@ -94,13 +100,11 @@ def _device(name: str) -> torch.device:
 
 def _cpu() -> Numerics:
     """Our own code wherever it can be compiled: several times faster than any of torch's without bf16
-    instructions, twice as fast with them (bench/RESULTS.md). Elsewhere torch's packed operators or float32.
+    instructions, twice as fast with them (bench/RESULTS.md).
     """
     if torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512") and find_spec("numba") is not None:
         return compiled()
-    if _has_bf16():
-        return packed()
-    return Numerics(torch.device("cpu"), torch.float32, residual=torch.float32, kv=torch.float32)
+    return of_torch()
 
 
 def _has_bf16() -> bool:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from app.engine.model.architecture import parse
 from app.engine.model.load import suited
-from app.engine.model.numerics import choose, compiled
+from app.engine.model.numerics import choose, compiled, of_torch
 from app.engine.model.runner import Runner
 from app.engine.model.tensors import Dense, EightBit, FourBit
 from app.engine.runner_protocol import Chunk
@@ -115,11 +115,11 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Runner:
     return _compiled(folder)
 
 
-def test_a_model_whose_sizes_are_no_multiples_takes_the_plain_pass(tmp_path: Path) -> None:
+def test_a_model_whose_sizes_are_no_multiples_takes_torchs_products(tmp_path: Path) -> None:
     make("llama", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
     arch = parse(config | {"intermediate_size": 100})
-    assert arch is not None and suited(arch, compiled()) == choose("cpu", "float32")
+    assert arch is not None and suited(arch, compiled()) == of_torch()
 
 
 def test_the_reference_is_never_compiled() -> None:

@@ -102,3 +102,16 @@ def test_bfloat16_takes_the_packed_operators_where_the_processor_has_the_instruc
         assert choose("cpu", "bfloat16").packed is has
         auto = choose("cpu", "auto")
         assert auto.compiled or auto.packed is has, "our own code is faster"
+
+
+@pytest.mark.parametrize("has", [False, True])
+@pytest.mark.parametrize("dtype", ["bfloat16", "float32", "auto"])
+def test_transformers_own_models_are_kept_in_the_form_asked_for(
+    dtype: str, has: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: has)
+    make("gpt2", tmp_path)
+    settings = Settings(model=str(_with_tokenizer(tmp_path)), device="cpu", dtype=dtype, max_batch=2)
+    runner, _ = load(settings, lambda what, part: None)
+    assert isinstance(runner, GenericRunner)
+    assert runner.info.dtype == ("float32" if dtype == "auto" else dtype)
