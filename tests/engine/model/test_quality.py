@@ -54,9 +54,22 @@ def reading() -> Reading:
 # Few and many rows take different operators; 4 is a small crowd decoding, 128 a prompt's chunk.
 @pytest.mark.parametrize("width", [4, 128])
 def test_the_default_path_stays_close_to_the_reference(reading: Reading, width: int) -> None:
+    assert_close(reading, reading.default, width)
+
+
+@pytest.mark.parametrize("width", [4, 128])
+def test_bfloat16_stays_close_to_the_reference(reading: Reading, width: int) -> None:
+    runner, _ = load(Settings(dtype="bfloat16"), lambda what, part: None)
+    assert isinstance(runner, Runner)
+    if not runner.model.numerics.packed:
+        pytest.skip("this processor has no bf16 instructions: it would take plain products, and minutes")
+    assert_close(reading, runner, width)
+
+
+def assert_close(reading: Reading, runner: Runner, width: int) -> None:
     assert len(reading.ids) >= 512
     right = reading.reference
-    got = all_logits(reading.default, reading.ids, width).log_softmax(-1)
+    got = all_logits(runner, reading.ids, width).log_softmax(-1)
     divergence = (right.exp() * (right - got)).sum(-1).mean()
     agreement = (right.argmax(-1) == got.argmax(-1)).float().mean()
     print(f"{width} rows a step: mean KL {divergence:.5f}, top-1 agreement {agreement:.4f}")
