@@ -144,14 +144,17 @@ test("the blocks of a very long answer lie in chunks, in order, and no text is l
   assert.equal(root.textContent, paragraphs.join(""));
 });
 
-test("much text at once is drawn in slices, in order, whatever comes meanwhile, and its end is read", async () => {
+test("much text at once is drawn in slices, in order, whatever comes meanwhile, and its end is read", async (t) => {
+  // Each look at the clock is 5 ms later: how much a slice holds is not to depend on the machine.
+  let now_ms = 0;
+  t.mock.method(performance, "now", () => (now_ms += 5));
   const { root, answer } = newAnswer();
   const text = "Words, **bold** ones too, and 😀 signs.\n\n".repeat(2000);
   answer.restore(text);
   answer.append("The last **line");
   answer.finish();
   const first = root.textContent.length;
-  assert.ok(0 < first && first < 40_000, `${first} characters in the first slice`);
+  assert.ok(0 < first && first < 30_000, `${first} characters in the first slice`);
   assert.equal(root.getAttribute("aria-busy"), "true");
   while (root.getAttribute("aria-busy")) await new Promise((go) => setTimeout(go));
   assert.equal(root.textContent, "Words, bold ones too, and 😀 signs.".repeat(2000) + "The last **line");
