@@ -57,7 +57,11 @@ class Settings:
         65536,
     )
     prefill_gap_ratio: float = knob(
-        1.8, "how much longer than a plain step a step may be that computes a newcomer's prompt", 1.1, 100
+        1.8,
+        "how much longer than a plain step a step may be that computes a newcomer's prompt; "
+        "while several wait, up to 60 ms",
+        1.1,
+        100,
     )
     paused_kv_percent: int = knob(
         50, "share of the KV memory that sleepers may keep; past it the longest paused is recomputed", 0, 100
