@@ -69,6 +69,20 @@ async def test_a_keyboard_that_takes_half_of_the_screen_leaves_the_composer_in_v
             await expect(part).to_be_in_viewport(ratio=1)
 
 
+@pytest.mark.parametrize("text", ["", "Why is the sky blue, and why is it red when the sun goes down? " * 2])
+async def test_the_message_is_not_cut_off_when_the_letters_or_the_window_change(
+    server: Server, browser: Browser, text: str
+) -> None:
+    async with opened(browser, server(engine(delay_ms=1)).url) as page:
+        box = page.get_by_label("Your message")
+        await box.fill(text)
+        for look, width in (("light", 1280), ("projector", 1280), ("projector", 1920), ("light", 700)):
+            await page.set_viewport_size({"width": width, "height": 900})
+            await page.get_by_label("Look").select_option(look)
+            hidden = await box.evaluate("e => e.scrollHeight - e.clientHeight")
+            assert hidden <= 1, f"{look}, {width} px: {hidden} px of the message are cut off"
+
+
 async def test_stop_before_the_first_word_stays_stopped_over_a_reload(
     server: Server, browser: Browser
 ) -> None:

@@ -111,8 +111,9 @@ export class Composer {
     this.send();
   }
 
-  /** As tall as the text; the style sheet sets the limit. */
+  /** As tall as the text where the style sheet alone cannot do that; it sets the limit. */
   #fit() {
+    if (CSS.supports("field-sizing", "content")) return;
     this.text.style.height = "auto";
     this.text.style.height = `${this.text.scrollHeight + 2}px`;
   }
